@@ -1,0 +1,22 @@
+# Where things are, and the few words every script of hack/ speaks. Sourced, never run.
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/openstack-fabric
+
+say() { printf '%s %s\n' "$(date +%T)" "$*" >&2; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+digest() { sha256sum | cut -c1-12; }
+
+# Runs a command while holding a lock file, so that two checkouts can work side by side. What the
+# command leaves running in the background has to close descriptor 9, or it keeps the lock.
+locked() { # file command...
+  local file=$1; shift
+  mkdir -p "$(dirname "$file")"
+  { flock -n 9 || { say "waiting for $file"; flock 9; }; "$@"; } 9>"$file"
+}
+
+# The virtual environment of the OpenStack services; another pin is another folder.
+VENV=$CACHE/openstack-$(digest < "$ROOT/hack/openstack/requirements.txt")
+NEXTEST_VERSION=0.9.148
+NEXTEST=$CACHE/nextest-$NEXTEST_VERSION
+DENY_VERSION=0.20.0
+DENY=$CACHE/deny-$DENY_VERSION
