@@ -131,13 +131,7 @@ pub struct ApiError {
 
 impl ApiError {
     /// An error without an answer of a service.
-    pub fn local(
-        service: Service,
-        method: &str,
-        path: &str,
-        class: ErrorClass,
-        message: impl Into<String>,
-    ) -> Self {
+    pub fn local(service: Service, method: &str, path: &str, class: ErrorClass, message: impl Into<String>) -> Self {
         Self {
             service,
             method: method.to_owned(),

@@ -35,10 +35,7 @@ pub enum Mark {
 impl Marker {
     /// A marker for the shoot with this technical ID and uid.
     pub fn new(technical_id: impl Into<String>, uid: impl Into<String>) -> Self {
-        Self {
-            technical_id: technical_id.into(),
-            uid: uid.into(),
-        }
+        Self { technical_id: technical_id.into(), uid: uid.into() }
     }
 
     /// The shoot's technical ID, also the name of what we create.
@@ -64,10 +61,7 @@ impl Marker {
     /// The two tags, each at most [`MAX_TAG`] characters. A technical ID is at most 63 − 10 characters in Gardener;
     /// a longer one (outside Gardener) is cut, the description still holds it whole.
     pub fn tags(&self) -> [String; 2] {
-        [
-            cut(format!("{TAG_SHOOT}{}", self.technical_id)),
-            cut(format!("{TAG_UID}{}", self.uid)),
-        ]
+        [cut(format!("{TAG_SHOOT}{}", self.technical_id)), cut(format!("{TAG_UID}{}", self.uid))]
     }
 
     /// What a resource's description and tags say about it.
@@ -95,10 +89,7 @@ impl Marker {
     }
 
     fn judge_description(&self, description: &str) -> Mark {
-        let Some(mark) = description
-            .split_whitespace()
-            .find_map(|word| word.strip_prefix(PREFIX))
-        else {
+        let Some(mark) = description.split_whitespace().find_map(|word| word.strip_prefix(PREFIX)) else {
             return Mark::None;
         };
         match mark.rsplit_once('/') {
@@ -149,18 +140,10 @@ mod tests {
             (other.description(), vec![], Mark::Foreign),
             (m.description(), other.tags().to_vec(), Mark::Foreign),
             (m.description(), vec![m.tags()[0].clone()], Mark::Ours),
-            (
-                "Cluster Nodes".to_owned(),
-                vec!["team=a".to_owned()],
-                Mark::None,
-            ),
+            ("Cluster Nodes".to_owned(), vec!["team=a".to_owned()], Mark::None),
             ("osf:".to_owned(), vec![], Mark::None),
         ] {
-            assert_eq!(
-                m.judge(&description, &tags),
-                want,
-                "{description:?} {tags:?}"
-            );
+            assert_eq!(m.judge(&description, &tags), want, "{description:?} {tags:?}");
         }
     }
 }

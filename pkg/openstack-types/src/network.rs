@@ -8,16 +8,12 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{
-    NetworkId, PortId, ProjectId, RouterId, SecurityGroupId, SecurityGroupRuleId, SubnetId,
-    SubnetPoolId,
+    NetworkId, PortId, ProjectId, RouterId, SecurityGroupId, SecurityGroupRuleId, SubnetId, SubnetPoolId,
 };
 
 /// Device owners of a router's interface ports (legacy, DVR, HA).
-pub const ROUTER_INTERFACE_OWNERS: [&str; 3] = [
-    "network:router_interface",
-    "network:router_interface_distributed",
-    "network:ha_router_replicated_interface",
-];
+pub const ROUTER_INTERFACE_OWNERS: [&str; 3] =
+    ["network:router_interface", "network:router_interface_distributed", "network:ha_router_replicated_interface"];
 
 /// 4 or 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,11 +28,7 @@ pub enum IpVersion {
 impl IpVersion {
     /// The family of an address.
     pub fn of(address: &IpAddr) -> Self {
-        if address.is_ipv4() {
-            Self::V4
-        } else {
-            Self::V6
-        }
+        if address.is_ipv4() { Self::V4 } else { Self::V6 }
     }
 }
 
@@ -204,10 +196,7 @@ pub struct Router {
 impl Router {
     /// The router's addresses on its external network, in Neutron's order.
     pub fn external_ips(&self) -> Vec<IpAddr> {
-        let fixed = self
-            .external_gateway_info
-            .iter()
-            .flat_map(|gateway| &gateway.external_fixed_ips);
+        let fixed = self.external_gateway_info.iter().flat_map(|gateway| &gateway.external_fixed_ips);
         fixed.filter_map(|ip| ip.ip_address).collect()
     }
 }
@@ -365,9 +354,7 @@ fn yes() -> bool {
     true
 }
 
-fn null_as_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
-    from: D,
-) -> Result<T, D::Error> {
+fn null_as_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 

@@ -39,12 +39,7 @@ impl Evidence {
     /// Judges what the cloud says of a resource against our marker and our state. `None`: not ours.
     ///
     /// A resource marked for another shoot is never ours, whatever the state says.
-    pub fn judge(
-        marker: &Marker,
-        description: &str,
-        tags: &[String],
-        in_state: bool,
-    ) -> Option<Self> {
+    pub fn judge(marker: &Marker, description: &str, tags: &[String], in_state: bool) -> Option<Self> {
         match marker.judge(description, tags) {
             Mark::Foreign => None,
             Mark::Ours | Mark::OtherUid => Some(Self::Marker),
@@ -79,18 +74,12 @@ impl<T> Owned<T> {
 
     /// The same ownership, seen through a part of the resource (its id, say).
     pub fn map<U>(self, part: impl FnOnce(T) -> U) -> Owned<U> {
-        Owned {
-            resource: part(self.resource),
-            evidence: self.evidence,
-        }
+        Owned { resource: part(self.resource), evidence: self.evidence }
     }
 
     /// The same ownership of a borrowed resource.
     pub fn as_ref(&self) -> Owned<&T> {
-        Owned {
-            resource: &self.resource,
-            evidence: self.evidence,
-        }
+        Owned { resource: &self.resource, evidence: self.evidence }
     }
 }
 
@@ -102,15 +91,9 @@ mod tests {
     fn a_foreign_mark_beats_the_state() {
         let ours = Marker::new("shoot--dev--a", "1");
         let theirs = Marker::new("shoot--dev--b", "2");
-        assert_eq!(
-            Evidence::judge(&ours, &theirs.description(), &[], true),
-            None
-        );
+        assert_eq!(Evidence::judge(&ours, &theirs.description(), &[], true), None);
         assert_eq!(Evidence::judge(&ours, "", &[], true), Some(Evidence::State));
         assert_eq!(Evidence::judge(&ours, "", &[], false), None);
-        assert_eq!(
-            Evidence::judge(&ours, &ours.description(), &[], false),
-            Some(Evidence::Marker)
-        );
+        assert_eq!(Evidence::judge(&ours, &ours.description(), &[], false), Some(Evidence::Marker));
     }
 }

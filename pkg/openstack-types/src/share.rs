@@ -44,14 +44,9 @@ pub struct ShareNetworkSubnet {
 impl ShareNetwork {
     /// Every (network, subnet) that it touches.
     pub fn placements(&self) -> Vec<(Option<&NetworkId>, Option<&SubnetId>)> {
-        let own = (
-            self.neutron_net_id.as_ref(),
-            self.neutron_subnet_id.as_ref(),
-        );
+        let own = (self.neutron_net_id.as_ref(), self.neutron_subnet_id.as_ref());
         let listed = self.share_network_subnets.iter();
-        let mut all: Vec<_> = listed
-            .map(|s| (s.neutron_net_id.as_ref(), s.neutron_subnet_id.as_ref()))
-            .collect();
+        let mut all: Vec<_> = listed.map(|s| (s.neutron_net_id.as_ref(), s.neutron_subnet_id.as_ref())).collect();
         if all.is_empty() && own.0.is_some() {
             all.push(own);
         }
