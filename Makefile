@@ -1,0 +1,40 @@
+# Thin targets; what they do is in hack/. `make` alone lists them.
+.DEFAULT_GOAL := help
+.PHONY: help run test check test-unit test-contract test-openstack bench lab-up lab-down lab-status generate
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## build, and play the story on the embedded cloud (needs Rust, nothing else)
+	@cargo build -p kubectl-fabric
+	@cargo run -q -p kubectl-fabric -- demo
+
+test: ## everything: installs what is missing once, brings the lab up, runs every suite, prints a summary
+	@hack/test
+
+check: ## format, clippy, layers, layout, crates, documents, generated files, cargo deny
+	@hack/check
+
+test-unit: ## the tests of every crate that need no lab
+	@hack/test unit
+
+test-contract: ## the contract suite, on the embedded cloud and on the lab
+	@hack/test contract
+
+test-openstack: ## patterns, drift, lost state and deletion on the lab
+	@hack/test openstack
+
+bench: ## figures beside their peers, one JSON line each: make bench P=9|12
+	@test/bench/run $(P)
+
+lab-up: ## start the real OpenStack APIs on loopback
+	@hack/lab up
+
+lab-down: ## stop them; the databases stay
+	@hack/lab down
+
+lab-status: ## what runs, and what each service answers
+	@hack/lab status
+
+generate: ## write the generated files anew
+	@cargo run -q -p xtask -- generate
