@@ -19,7 +19,7 @@ pub type Queried<T> = Result<T, ApiError>;
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
     /// The project that the token is scoped to.
-    pub project: Option<ProjectId>,
+    pub project: Option<Queried<ProjectId>>,
     /// Every external network that we see.
     pub external_networks: Option<Queried<Vec<Network>>>,
     /// Our project's networks, and the given one wherever it lives.
@@ -60,6 +60,7 @@ impl Observed {
             query.as_ref().and_then(|result| result.as_ref().err())
         }
         [
+            failed(&self.project),
             failed(&self.external_networks),
             failed(&self.networks),
             failed(&self.subnets),
