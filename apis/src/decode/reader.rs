@@ -1,0 +1,219 @@
+//! Bytes to values, with the line of a syntax error and the paths of duplicate keys.
+
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use serde_saphyr::options::DuplicateKeyPolicy;
+
+use super::{Document, Error};
+
+/// Deeper nesting is refused. JSON's own reader has the same limit; our objects need ten levels.
+const MAX_DEPTH: usize = 128;
+
+/// Reads all objects of a file. Empty documents (`---` alone, only comments) are left out. Input that begins like JSON
+/// is read as JSON, several objects one after the other included; everything else, and flow-style YAML, as YAML.
+///
+/// `source_name` is the file's name as people should see it in errors.
+///
+/// # Errors
+/// [`Error::Syntax`] with line and column; nothing of the file is returned then.
+pub fn documents(source_name: &str, bytes: &[u8]) -> Result<Vec<Document>, Error> {
+    let raw = if looks_like_json(bytes) {
+        // `{a: 1}` is YAML too. When both readers refuse, the JSON one knows better what was meant.
+        json(source_name, bytes).or_else(|error| yaml(source_name, bytes).map_err(|_| error))?
+    } else {
+        yaml(source_name, bytes)?
+    };
+    Ok(raw
+        .into_iter()
+        .filter(|raw| !raw.value.is_null())
+        .enumerate()
+        .map(|(index, raw)| Document { index, value: raw.value, duplicates: raw.duplicates })
+        .collect())
+}
+
+fn looks_like_json(bytes: &[u8]) -> bool {
+    matches!(bytes.iter().find(|byte| !byte.is_ascii_whitespace()), Some(b'{' | b'['))
+}
+
+fn json(source_name: &str, bytes: &[u8]) -> Result<Vec<Raw>, Error> {
+    serde_json::Deserializer::from_slice(bytes).into_iter::<Raw>().collect::<Result<_, _>>().map_err(|error| {
+        let text = error.to_string();
+        // The position has fields of its own; serde_json appends it to the text as well.
+        let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
+        Error::Syntax {
+            source_name: source_name.to_owned(),
+            line: error.line(),
+            column: error.column(),
+            message: message.to_owned(),
+        }
+    })
+}
+
+fn yaml(source_name: &str, bytes: &[u8]) -> Result<Vec<Raw>, Error> {
+    let options = serde_saphyr::options! {
+        // We see every pair and record duplicates ourselves, with their path.
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
+        // YAML 1.2: only true and false are booleans.
+        strict_booleans: true,
+        // `007` and `1_000` would lose their spelling as numbers, and both occur as names.
+        leading_zero_numbers_as_strings: true,
+        underscored_numbers_as_strings: true,
+        budget: serde_saphyr::budget! {
+            // A file may hold thousands of Shoots; what is bounded is what a document can expand to.
+            max_events: 50_000_000,
+            max_nodes: 50_000_000,
+            max_documents: 1_000_000,
+            max_depth: MAX_DEPTH,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: 100_000,
+        },
+    };
+    serde_saphyr::from_slice_multiple_with_options::<Raw>(bytes, options).map_err(|error| {
+        let error = error.without_snippet();
+        let (line, column) =
+            error.location().map_or((0, 0), |location| (to_usize(location.line()), to_usize(location.column())));
+        let text = error.to_string();
+        Error::Syntax { source_name: source_name.to_owned(), line, column, message: without_position(&text).to_owned() }
+    })
+}
+
+fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The YAML reader ends its text with ` at line 3, column 5`; we tell the position once, in front.
+fn without_position(text: &str) -> &str {
+    text.rsplit_once(" at line ").map_or(text, |(message, _)| message)
+}
+
+/// A value and the paths of keys that occurred twice in it.
+struct Raw {
+    value: Value,
+    duplicates: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut duplicates = Vec::new();
+        let value = Node { place: Place::Root, depth: 0, duplicates: &mut duplicates }.deserialize(deserializer)?;
+        Ok(Self { value, duplicates })
+    }
+}
+
+/// Where in the document we are, as a list through the call stack: nothing is copied unless a duplicate shows up.
+#[derive(Clone, Copy)]
+enum Place<'p> {
+    Root,
+    Key(&'p Place<'p>, &'p str),
+    Index(&'p Place<'p>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Key(Self::Root, key) => f.write_str(key),
+            Self::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+struct Node<'p, 'd> {
+    place: Place<'p>,
+    depth: usize,
+    duplicates: &'d mut Vec<String>,
+}
+
+impl Node<'_, '_> {
+    fn check_depth<E: serde::de::Error>(&self) -> Result<(), E> {
+        if self.depth < MAX_DEPTH {
+            Ok(())
+        } else {
+            Err(E::custom(format_args!("nested deeper than {MAX_DEPTH} levels")))
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_, '_> {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_, '_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number must be finite"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        self.check_depth()?;
+        let mut list = Vec::with_capacity(items.size_hint().unwrap_or(0).min(64));
+        let depth = self.depth + 1;
+        while let Some(item) = items.next_element_seed(Node {
+            place: Place::Index(&self.place, list.len()),
+            depth,
+            duplicates: &mut *self.duplicates,
+        })? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        self.check_depth()?;
+        let mut object = Map::new();
+        let depth = self.depth + 1;
+        while let Some(key) = entries.next_key::<String>()? {
+            let place = Place::Key(&self.place, &key);
+            let value = entries.next_value_seed(Node { place, depth, duplicates: &mut *self.duplicates })?;
+            if object.contains_key(&key) {
+                self.duplicates.push(place.to_string());
+            }
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
