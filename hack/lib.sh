@@ -1,6 +1,6 @@
 # Where things are, and the few words every script of hack/ speaks. Sourced, never run.
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/openstack-fabric
+CACHE=${XDG_CACHE_HOME:-~/.cache}/openstack-fabric
 
 say() { printf '%s %s\n' "$(date +%T)" "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
