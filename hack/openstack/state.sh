@@ -53,14 +53,19 @@ url() { # api
 db_url() { echo "mysql+pymysql://root@localhost/$1?unix_socket=$SOCK&charset=utf8mb4"; }
 
 # A pid file holds "PID START", so that a number that the kernel gave to someone else is never taken for ours.
-start_of() { [ -r "/proc/$1/stat" ] && sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
+# A process that ended and waits to be collected has no start any more.
+start_of() { [ -r "/proc/$1/stat" ] && sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" {print $20}'; }
 alive() { # name
   local pid start
   [ -s "$RUN/$1.pid" ] || return 1
   read -r pid start < "$RUN/$1.pid"
-  [ "$(start_of "$pid")" = "$start" ]
+  [ -n "$start" ] && [ "$(start_of "$pid")" = "$start" ]
 }
-any_alive() { local name; for name in $APIS; do alive "$name" && return 0; done; return 1; }
+any_alive() {
+  local name
+  for name in $APIS; do alive "$name" && return 0; done
+  return 1
+}
 
 launch() { # name command...
   local name=$1 pid; shift
@@ -75,9 +80,9 @@ stop() { # name...
   for name; do
     if alive "$name"; then
       read -r pid _ < "$RUN/$name.pid"
-      kill -TERM "$pid"
-      for ((n = 0; n < 150; n++)); do alive "$name" || break; sleep 0.1; done
-      alive "$name" && kill -KILL "$pid"
+      kill -TERM "$pid" || true
+      for ((n = 0; n < 300; n++)); do alive "$name" || break; sleep 0.05; done
+      if alive "$name"; then kill -KILL "$pid" || true; fi
       say "stopped $name ($pid)"
     fi
     rm -f "$RUN/$name.pid" "$RUN/$name.conf"
