@@ -17,6 +17,7 @@ pub mod codes;
 pub mod error;
 pub mod find;
 pub mod observe;
+pub mod pattern;
 pub mod plan;
 pub mod state;
 pub mod status;

@@ -1,0 +1,222 @@
+//! One look at the cloud, for the dynamic rules and the plan alike (decision D9).
+//!
+//! Two rounds, each as parallel as the credential's limit allows: first all that the specification and the state
+//! let us ask, then what needs an id that only the first round knows. A settled shoot needs one round.
+
+use fabric_openstack::{Cloud, Query};
+use fabric_openstack_types::{
+    Service,
+    ids::{NetworkId, ProjectId, RouterId},
+    network::{Network, Router, SecurityGroup, SubnetPool},
+    observed::{Observed, Queried},
+};
+use futures::future::{join_all, try_join_all};
+
+use crate::{
+    plan::own::{our_network, our_router},
+    state::{Key, State},
+    target::{Ipv6, NodeSubnet, ShareNetwork, Source, Target},
+};
+
+/// What the observation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Checks, a plan, drift.
+    Reconcile,
+    /// A deletion: also who else uses the network, our load balancers and our servers.
+    Delete,
+}
+
+/// Looks at everything that matters for `target`. Failures stay beside the query that failed.
+pub async fn observe(cloud: &dyn Cloud, target: &Target, state: &State, purpose: Purpose) -> Observed {
+    let mut seen = Observed::default();
+    let project = match cloud.project_id().await {
+        Ok(project) => project,
+        Err(error) => {
+            seen.project = Some(Err(error));
+            return seen;
+        }
+    };
+    first_round(cloud, target, state, &project, &mut seen).await;
+    seen.project = Some(Ok(project));
+    second_round(cloud, target, state, &mut seen).await;
+    if purpose == Purpose::Delete {
+        deletion_round(cloud, target, state, &mut seen).await;
+    }
+    seen
+}
+
+/// The node network's id, as far as it is known: given, remembered, or found.
+pub fn network_id(target: &Target, state: &State, seen: &Observed) -> Option<NetworkId> {
+    match &target.network {
+        Source::Given(id) => Some(id.clone()),
+        Source::Own => match &seen.networks {
+            Some(_) => our_network(target, state, seen).ok().flatten().map(|found| found.get().id.clone()),
+            None => state.get(Key::Network).map(NetworkId::new),
+        },
+    }
+}
+
+/// The node router's id, as far as it is known.
+pub fn router_id(target: &Target, state: &State, seen: &Observed) -> Option<RouterId> {
+    match &target.router {
+        Source::Given(id) => Some(id.clone()),
+        Source::Own => match &seen.routers {
+            Some(_) => our_router(target, state, seen).ok().flatten().map(|found| found.get().id.clone()),
+            None => state.get(Key::Router).map(RouterId::new),
+        },
+    }
+}
+
+async fn first_round(cloud: &dyn Cloud, target: &Target, state: &State, project: &ProjectId, seen: &mut Observed) {
+    let blank = Observed::default();
+    let network = network_id(target, state, &blank);
+    let router = router_id(target, state, &blank);
+    let external = async { Some(cloud.networks(&Query::external()).await) };
+    let networks = async { Some(networks(cloud, target, project).await) };
+    let subnets = async {
+        match &network {
+            Some(id) => Some(cloud.subnets(&Query::network(id)).await),
+            None => None,
+        }
+    };
+    let routers = async { Some(routers(cloud, target, project).await) };
+    let ports = async {
+        match &router {
+            Some(id) => Some(cloud.ports(&Query::device(id.as_str())).await),
+            None => None,
+        }
+    };
+    let groups = async { Some(security_groups(cloud, target, project).await) };
+    let key_pair = async { Some(cloud.key_pair(target.name()).await) };
+    let shares =
+        async { if target.share_network == ShareNetwork::None { None } else { Some(cloud.share_networks().await) } };
+    let pools = subnet_pools(cloud, target);
+    (
+        seen.external_networks,
+        seen.networks,
+        seen.subnets,
+        seen.routers,
+        seen.router_ports,
+        seen.security_groups,
+        seen.key_pair,
+        seen.share_networks,
+        seen.subnet_pools,
+    ) = futures::join!(external, networks, subnets, routers, ports, groups, key_pair, shares, pools);
+}
+
+async fn networks(cloud: &dyn Cloud, target: &Target, project: &ProjectId) -> Queried<Vec<Network>> {
+    match &target.network {
+        Source::Given(id) => cloud.networks(&Query::id(id.as_str())).await,
+        Source::Own => cloud.networks(&Query::project(project)).await,
+    }
+}
+
+async fn routers(cloud: &dyn Cloud, target: &Target, project: &ProjectId) -> Queried<Vec<Router>> {
+    match &target.router {
+        Source::Given(id) => cloud.routers(&Query::id(id.as_str())).await,
+        Source::Own => cloud.routers(&Query::project(project)).await,
+    }
+}
+
+/// The whole project's groups, since a name must be unique in it; a given one of another project is asked for by id.
+async fn security_groups(cloud: &dyn Cloud, target: &Target, project: &ProjectId) -> Queried<Vec<SecurityGroup>> {
+    let mut groups = cloud.security_groups(&Query::project(project)).await?;
+    if let Source::Given(id) = &target.security_group
+        && !groups.iter().any(|group| group.id == *id)
+    {
+        groups.extend(cloud.security_groups(&Query::id(id.as_str())).await?);
+    }
+    Ok(groups)
+}
+
+async fn subnet_pools(cloud: &dyn Cloud, target: &Target) -> Option<Queried<Vec<SubnetPool>>> {
+    let v4 = match &target.subnet {
+        NodeSubnet::Pool { id, .. } => Some(id),
+        NodeSubnet::Given(_) | NodeSubnet::Cidr(_) => None,
+    };
+    let v6 = match &target.ipv6 {
+        Some(Ipv6::Pool(id)) => Some(id),
+        _ => None,
+    };
+    let ids: Vec<_> = v4.into_iter().chain(v6).collect();
+    if ids.is_empty() {
+        return None;
+    }
+    let queries = ids.iter().map(|id| Query::id(id.as_str())).collect::<Vec<_>>();
+    let found = try_join_all(queries.iter().map(|query| cloud.subnet_pools(query))).await;
+    Some(found.map(|lists| lists.into_iter().flatten().collect()))
+}
+
+async fn second_round(cloud: &dyn Cloud, target: &Target, state: &State, seen: &mut Observed) {
+    let blank = Observed::default();
+    let network = network_id(target, state, seen).filter(|id| Some(id) != network_id(target, state, &blank).as_ref());
+    let router = router_id(target, state, seen).filter(|id| Some(id) != router_id(target, state, &blank).as_ref());
+    let needs_router = target.router.is_own() && router_id(target, state, seen).is_none();
+    let pool = if needs_router && target.floating_subnet.is_some() { external_network(target, seen) } else { None };
+    let subnets = async {
+        match &network {
+            Some(id) => Some(cloud.subnets(&Query::network(id)).await),
+            None => None,
+        }
+    };
+    let ports = async {
+        match &router {
+            Some(id) => Some(cloud.ports(&Query::device(id.as_str())).await),
+            None => None,
+        }
+    };
+    let external = async {
+        match &pool {
+            Some(id) => Some(cloud.subnets(&Query::network(id)).await),
+            None => None,
+        }
+    };
+    let (subnets, ports, external) = futures::join!(subnets, ports, external);
+    seen.subnets = subnets.or(seen.subnets.take());
+    seen.router_ports = ports.or(seen.router_ports.take());
+    seen.external_subnets = external;
+}
+
+fn external_network(target: &Target, seen: &Observed) -> Option<NetworkId> {
+    let pool = Observed::ok(&seen.external_networks)?.iter().find(|network| network.name == target.floating_pool)?;
+    Some(pool.id.clone())
+}
+
+async fn deletion_round(cloud: &dyn Cloud, target: &Target, state: &State, seen: &mut Observed) {
+    let network = network_id(target, state, seen);
+    let ports = async {
+        match &network {
+            Some(id) => Some(cloud.ports(&Query::network(id)).await),
+            None => None,
+        }
+    };
+    let servers = async { Some(cloud.servers(&format!("{}-", target.name())).await) };
+    let balancers = async {
+        match cloud.has(Service::LoadBalancer).await {
+            // A cloud without Octavia has no load balancers to remove.
+            Ok(false) => None,
+            Ok(true) => Some(load_balancers(cloud, target, state).await),
+            Err(error) => Some(Err(error)),
+        }
+    };
+    (seen.network_ports, seen.servers, seen.load_balancers) = futures::join!(ports, servers, balancers);
+}
+
+async fn load_balancers(
+    cloud: &dyn Cloud,
+    target: &Target,
+    state: &State,
+) -> Queried<Vec<fabric_openstack_types::load_balancer::LoadBalancer>> {
+    let given = [target.subnet.given(), target.ipv6.as_ref().and_then(Ipv6::given)];
+    let mut subnets: Vec<String> = given.into_iter().flatten().map(ToString::to_string).collect();
+    subnets.extend([Key::Subnet, Key::SubnetIpv6].iter().filter_map(|key| state.get(*key)).map(str::to_owned));
+    subnets.sort();
+    subnets.dedup();
+    if subnets.is_empty() {
+        return cloud.load_balancers(&Query::all()).await;
+    }
+    let queries: Vec<Query> = subnets.into_iter().map(|id| Query::all().and("vip_subnet_id", id)).collect();
+    let lists = join_all(queries.iter().map(|query| cloud.load_balancers(query))).await;
+    lists.into_iter().collect::<Result<Vec<_>, _>>().map(|lists| lists.into_iter().flatten().collect())
+}
