@@ -9,6 +9,9 @@ mod resources;
 
 pub use self::core::*;
 pub use extensions::*;
+pub use k8s_openapi::ByteString;
+pub use k8s_openapi::api::core::v1::Secret;
+pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 pub use resources::*;
 
 /// An object inside another one, of a kind the outer object doesn't know. `null` stands for "absent" as in Go.
@@ -16,3 +19,10 @@ pub type RawExtension = serde_json::Value;
 
 /// Fields of a foreign object that we don't know and hand back as they came.
 pub type Other = serde_json::Map<String, serde_json::Value>;
+
+/// All entries of a secret. A manifest may hold some as plain `stringData`; those win, as in the API server.
+pub fn secret_data(secret: &Secret) -> std::collections::BTreeMap<String, Vec<u8>> {
+    let binary = secret.data.iter().flatten().map(|(key, value)| (key.clone(), value.0.clone()));
+    let plain = secret.string_data.iter().flatten().map(|(key, value)| (key.clone(), value.clone().into_bytes()));
+    binary.chain(plain).collect()
+}

@@ -1,0 +1,6 @@
+//! Rules for the OpenStack provider's objects.
+
+pub mod cloud_profile;
+pub mod infrastructure;
+pub mod secret;
+pub mod shoot;
