@@ -11,14 +11,14 @@ use fabric_openstack_types::{
     ApiError, Owned,
     compute::{KeyPair, Server},
     ids::{
-        LoadBalancerId, NetworkId, PortId, ProjectId, RouterId, SecurityGroupId,
-        SecurityGroupRuleId, ShareNetworkId, SubnetId, SubnetPoolId,
+        LoadBalancerId, NetworkId, PortId, ProjectId, RouterId, SecurityGroupId, SecurityGroupRuleId, ShareNetworkId,
+        SubnetId, SubnetPoolId,
     },
     load_balancer::LoadBalancer,
     network::{
-        Network as NetworkResource, NetworkUpdate, NewNetwork, NewRouter, NewSecurityGroup,
-        NewSecurityGroupRule, NewSubnet, Port, Route, Router, RouterUpdate, SecurityGroup,
-        SecurityGroupRule, Subnet, SubnetPool, SubnetUpdate,
+        Network as NetworkResource, NetworkUpdate, NewNetwork, NewRouter, NewSecurityGroup, NewSecurityGroupRule,
+        NewSubnet, Port, Route, Router, RouterUpdate, SecurityGroup, SecurityGroupRule, Subnet, SubnetPool,
+        SubnetUpdate,
     },
     share::{NewShareNetwork, ShareNetwork},
 };
@@ -132,11 +132,7 @@ pub trait Network: Send + Sync {
     /// Creates a network.
     async fn create_network(&self, new: &NewNetwork) -> Result<NetworkResource>;
     /// Changes a network of ours.
-    async fn update_network(
-        &self,
-        id: &Owned<NetworkId>,
-        change: &NetworkUpdate,
-    ) -> Result<NetworkResource>;
+    async fn update_network(&self, id: &Owned<NetworkId>, change: &NetworkUpdate) -> Result<NetworkResource>;
     /// Deletes a network of ours, its subnets with it. Gone already is success.
     async fn delete_network(&self, id: &Owned<NetworkId>) -> Result<()>;
 
@@ -163,11 +159,7 @@ pub trait Network: Send + Sync {
     /// Creates a security group; Neutron adds its two egress rules.
     async fn create_security_group(&self, new: &NewSecurityGroup) -> Result<SecurityGroup>;
     /// Renames a security group of ours.
-    async fn rename_security_group(
-        &self,
-        id: &Owned<SecurityGroupId>,
-        name: &str,
-    ) -> Result<SecurityGroup>;
+    async fn rename_security_group(&self, id: &Owned<SecurityGroupId>, name: &str) -> Result<SecurityGroup>;
     /// Deletes a security group of ours. Gone already is success.
     async fn delete_security_group(&self, id: &Owned<SecurityGroupId>) -> Result<()>;
     /// Creates rules in a group of ours, all in one bulk call; one that exists already is not an error.
