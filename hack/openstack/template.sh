@@ -4,7 +4,10 @@
 
 TEMPLATE=$CACHE/lab-template-$(cd "$ROOT/hack/openstack" && cat requirements.txt template.sh conf.sh seed.py | digest)
 
-ensure_template() { [ -e "$TEMPLATE" ] || locked "$TEMPLATE.lock" make_template; }
+ensure_template() {
+  [ -e "$TEMPLATE" ] || locked "$TEMPLATE.lock" make_template
+  touch "$TEMPLATE"
+}
 
 make_template() {
   [ -e "$TEMPLATE" ] && return 0 # another checkout was faster
@@ -29,6 +32,8 @@ make_template() {
   trap - EXIT
   rm -rf "$ETC" "$LOG" "$RUN" "$TMPDIR" "$STATE/ports" "$STATE/plugins" "$STATE/neutron" "$STATE/nova" "$STATE/manila"
   mv -T "$STATE" "$TEMPLATE"
+  # Those of other pins that nobody has used for two weeks.
+  find "$CACHE" -maxdepth 1 -name 'lab-template-*' -mtime +14 -exec rm -rf {} +
   say "template of the lab made in $((SECONDS - start)) s"
 }
 
