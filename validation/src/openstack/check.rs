@@ -55,8 +55,8 @@ pub struct Context<'a> {
 pub struct Checked {
     /// Errors in the order of the rules, and warnings.
     pub findings: Findings,
-    /// The failed calls behind the internal errors, each once, for their class and Gardener code. Empty while there are
-    /// errors: the specification itself is the problem.
+    /// The failed calls behind the internal errors, each once, for their class and Gardener code. None, and yet errors:
+    /// the specification itself is the problem.
     pub failures: Vec<ApiError>,
 }
 
@@ -95,37 +95,34 @@ enum Lookup<'a, T> {
     Found(&'a T),
     /// It is not there, or not visible for us.
     Missing,
-    /// We can't know; already reported.
-    Unknown,
+    /// The query failed.
+    Failed(&'a ApiError),
+    /// The query was not made.
+    NotAsked,
 }
 
-impl<'a> Checker<'a> {
-    /// Looks for the resource with this id in a query's result. A failure is reported on `field`, with `what` naming
-    /// what could not be read.
-    fn look_up<T>(
-        &mut self,
-        field: &str,
-        what: &str,
-        query: &'a Option<Queried<Vec<T>>>,
-        id: &str,
-        id_of: impl Fn(&T) -> &str,
-    ) -> Lookup<'a, T> {
-        match query {
-            Some(Ok(all)) => match all.iter().find(|it| same_id(id_of(it), id)) {
-                Some(found) => Lookup::Found(found),
-                None => Lookup::Missing,
-            },
-            // A 404 on the very resource is an answer, not a failure.
-            Some(Err(error)) if error.is_not_found() && ends_with_id(&error.path, id) => Lookup::Missing,
-            Some(Err(error)) => {
-                self.failed(field, what, error);
-                Lookup::Unknown
-            }
-            None => {
-                self.not_asked(field, what);
-                Lookup::Unknown
-            }
+/// Looks for the resource with this id in a query's result.
+fn look_up<'a, T>(query: &'a Option<Queried<Vec<T>>>, id: &str, id_of: impl Fn(&T) -> &str) -> Lookup<'a, T> {
+    match query {
+        Some(Ok(all)) => all.iter().find(|it| same_id(id_of(it), id)).map_or(Lookup::Missing, Lookup::Found),
+        // A 404 on the very resource is an answer, not a failure.
+        Some(Err(error)) if error.is_not_found() && ends_with_id(&error.path, id) => Lookup::Missing,
+        Some(Err(error)) => Lookup::Failed(error),
+        None => Lookup::NotAsked,
+    }
+}
+
+impl Checker<'_> {
+    /// The resource, `Some(None)` when it is missing. `None`: we can't know, which is reported on `field`, with `what`
+    /// naming what could not be read.
+    fn known<'a, T>(&mut self, field: &str, what: &str, lookup: Lookup<'a, T>) -> Option<Option<&'a T>> {
+        match lookup {
+            Lookup::Found(found) => return Some(Some(found)),
+            Lookup::Missing => return Some(None),
+            Lookup::Failed(error) => self.failed(field, what, error),
+            Lookup::NotAsked => self.not_asked(field, what),
         }
+        None
     }
 
     fn not_found(&mut self, field: &str, value: &str) {

@@ -1,5 +1,6 @@
 //! Rules for the OpenStack provider's objects.
 
+pub mod check;
 pub mod cloud_profile;
 pub mod infrastructure;
 pub mod secret;

@@ -1,12 +1,12 @@
 //! The rules, one function a given resource: is it there, does it belong together, is it fit for nodes?
 
 use fabric_openstack_types::{
-    network::{IpVersion, Router, Subnet},
+    network::{IpVersion, Router, SecurityGroup, Subnet},
     observed::Observed,
     share::ShareNetwork,
 };
 
-use super::{Checker, Lookup, present, quoted, routes, same_id, security_group};
+use super::{Checker, Lookup, look_up, present, quoted, routes, same_id, security_group};
 
 const FLOATING_POOL: &str = "floatingPoolName";
 const NETWORK: &str = "networks.id";
@@ -65,7 +65,8 @@ impl<'a> Checker<'a> {
     pub(super) fn network(&mut self) {
         let Some(id) = self.network_id() else { return };
         let what = format!("network {}", quoted(id));
-        if let Lookup::Missing = self.look_up(NETWORK, &what, &self.observed.networks, id, |it| it.id.as_str()) {
+        let lookup = look_up(&self.observed.networks, id, |it| it.id.as_str());
+        if let Some(None) = self.known(NETWORK, &what, lookup) {
             self.not_found(NETWORK, id);
         }
     }
@@ -75,12 +76,10 @@ impl<'a> Checker<'a> {
         // A subnet without its network is refused by a static rule.
         let (Some(id), Some(network)) = (self.subnet_id(given), self.network_id()) else { return };
         let what = format!("subnet {}", quoted(id));
-        let subnet = match self.look_up(given.field, &what, &self.observed.subnets, id, |it| it.id.as_str()) {
-            Lookup::Unknown => return,
-            Lookup::Found(subnet) if same_id(subnet.network_id.as_str(), network) => subnet,
-            Lookup::Found(_) | Lookup::Missing => {
-                return self.invalid(given.field, id, format!("{what} not found in network {}", quoted(network)));
-            }
+        let lookup = look_up(&self.observed.subnets, id, |it| it.id.as_str());
+        let Some(found) = self.known(given.field, &what, lookup) else { return };
+        let Some(subnet) = found.filter(|subnet| same_id(subnet.network_id.as_str(), network)) else {
+            return self.invalid(given.field, id, format!("{what} not found in network {}", quoted(network)));
         };
         if subnet.ip_version != given.version {
             let (is, must) = (u8::from(subnet.ip_version), u8::from(given.version));
@@ -120,11 +119,9 @@ impl<'a> Checker<'a> {
     pub(super) fn router(&mut self) {
         let Some(id) = self.config.networks.router_id() else { return };
         let what = format!("router {}", quoted(id));
-        let router = match self.look_up(ROUTER_ID, &what, &self.observed.routers, id, |it| it.id.as_str()) {
-            Lookup::Found(router) => router,
-            Lookup::Missing => return self.not_found(ROUTER_ID, id),
-            Lookup::Unknown => return,
-        };
+        let lookup = look_up(&self.observed.routers, id, |it| it.id.as_str());
+        let Some(found) = self.known(ROUTER_ID, &what, lookup) else { return };
+        let Some(router) = found else { return self.not_found(ROUTER_ID, id) };
         let pool = quoted(&self.config.floating_pool_name);
         if router.external_ips().is_empty() {
             let fix = format!("set its external gateway to the floating pool {pool}");
@@ -179,15 +176,12 @@ impl<'a> Checker<'a> {
                     && same_id(&port.device_id, router)
                     && port.fixed_ips.iter().any(|ip| same_id(ip.subnet_id.as_str(), subnet))
             }),
-            // Its ports go with it.
-            Some(Err(error)) if error.is_not_found() => false,
             Some(Err(error)) => return self.failed(ROUTER, &what, error),
             // A router that isn't there has no ports to ask for; one that we could not look for is reported already.
-            None => match &self.observed.routers {
-                Some(Ok(routers)) if !routers.iter().any(|it| same_id(it.id.as_str(), router)) => false,
-                Some(Err(error)) if error.is_not_found() => false,
-                Some(Err(_)) => return,
-                Some(Ok(_)) | None => return self.not_asked(ROUTER, &what),
+            None => match look_up(&self.observed.routers, router, |it| it.id.as_str()) {
+                Lookup::Missing => false,
+                Lookup::Failed(_) => return,
+                Lookup::Found(_) | Lookup::NotAsked => return self.not_asked(ROUTER, &what),
             },
         };
         if !connected {
@@ -202,18 +196,10 @@ impl<'a> Checker<'a> {
         let Some(id) = present(self.config.networks.security_group_id.as_deref()) else { return };
         let what = format!("security group {}", quoted(id));
         let groups = &self.observed.security_groups;
-        let group = match self.look_up(SECURITY_GROUP, &what, groups, id, |it| it.id.as_str()) {
-            Lookup::Found(group) => group,
-            Lookup::Missing => return self.not_found(SECURITY_GROUP, id),
-            Lookup::Unknown => return,
-        };
-        let pods = if self.context.overlay_off { self.pods() } else { Vec::new() };
-        let nodes = routes::node_ranges(self.config, self.context.technical_id, self.observed).unwrap_or_default();
-        for rule in security_group::missing(group, self.context.dual_stack, &pods, &nodes) {
-            let lacks = security_group::describe(&rule);
-            let fix = "add it, rules of a given group are not changed for you";
-            self.warn(SECURITY_GROUP, format!("{what} lacks the rule \"{lacks}\"; {fix}"));
-        }
+        let lookup = look_up(groups, id, |it| it.id.as_str());
+        let Some(found) = self.known(SECURITY_GROUP, &what, lookup) else { return };
+        let Some(group) = found else { return self.not_found(SECURITY_GROUP, id) };
+        self.minimum_rules(group);
         let twins = groups.iter().flatten().flatten().filter(|it| it.name == group.name && it.id != group.id).count();
         if twins > 0 {
             let name = quoted(&group.name);
@@ -223,23 +209,37 @@ impl<'a> Checker<'a> {
         }
     }
 
+    fn minimum_rules(&mut self, group: &SecurityGroup) {
+        let pods = if self.context.overlay_off { self.pods() } else { Vec::new() };
+        let nodes = routes::node_ranges(self.config, self.context.technical_id, self.observed);
+        let missing =
+            security_group::missing(group, self.context.dual_stack, &pods, nodes.as_deref().unwrap_or_default());
+        for rule in missing {
+            // The node range might stand for the group; while it isn't known, that can't be told.
+            if rule.remote_group_id.is_some() && nodes.is_none() {
+                continue;
+            }
+            let (what, lacks) = (quoted(group.id.as_str()), security_group::describe(&rule));
+            let fix = "add it, rules of a given group are not changed for you";
+            self.warn(SECURITY_GROUP, format!("security group {what} lacks the rule \"{lacks}\"; {fix}"));
+        }
+    }
+
     /// The given share network must be there, on the given network.
     pub(super) fn share_network(&mut self) {
         let Some(id) = present(self.config.networks.share_network_id.as_deref()) else { return };
         let what = format!("share network {}", quoted(id));
-        let found = self.look_up(SHARE_NETWORK, &what, &self.observed.share_networks, id, |it| it.id.as_str());
-        let share_network = match found {
-            Lookup::Found(share_network) => share_network,
-            Lookup::Missing => return self.not_found(SHARE_NETWORK, id),
-            Lookup::Unknown => return,
-        };
+        let lookup = look_up(&self.observed.share_networks, id, |it| it.id.as_str());
+        let Some(found) = self.known(SHARE_NETWORK, &what, lookup) else { return };
+        let Some(share_network) = found else { return self.not_found(SHARE_NETWORK, id) };
         let Some(network) = self.network_id() else { return };
-        let here: Vec<_> = share_network.placements().into_iter().filter(|(on, _)| is(*on, network)).collect();
+        let mut here = share_network.placements();
+        here.retain(|(on, _)| on.is_some_and(|on| same_id(on.as_str(), network)));
         if here.is_empty() {
-            let on = describe_placement(share_network);
+            let on = placement(share_network);
             self.invalid(SHARE_NETWORK, id, format!("{what} is on {on}, must be on network {}", quoted(network)));
         } else if let Some(nodes) = self.subnet_id(NODES)
-            && !here.iter().any(|(_, subnet)| is(*subnet, nodes))
+            && !here.iter().any(|(_, on)| on.is_some_and(|on| same_id(on.as_str(), nodes)))
         {
             let fix = "make sure that nodes reach it through the router, or give one on the node subnet";
             let nodes = quoted(nodes);
@@ -248,11 +248,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn is<Id: AsId>(id: Option<&Id>, wanted: &str) -> bool {
-    id.is_some_and(|id| same_id(id.as_id(), wanted))
-}
-
-fn describe_placement(share_network: &ShareNetwork) -> String {
+fn placement(share_network: &ShareNetwork) -> String {
     let networks = share_network.placements();
     let names: Vec<String> = networks.iter().filter_map(|(on, _)| on.map(|id| quoted(id.as_str()))).collect();
     if names.is_empty() { "no Neutron network".to_owned() } else { format!("network {}", names.join(", ")) }
