@@ -70,7 +70,6 @@ pub(crate) struct Token {
     /// The value of `X-Auth-Token`, marked sensitive.
     header: HeaderValue,
     pub(crate) project: Option<ProjectId>,
-    pub(crate) user: String,
     pub(crate) catalog: Catalog,
     renew_at: Option<Instant>,
 }
@@ -88,8 +87,6 @@ struct Body {
     issued_at: Option<String>,
     #[serde(default)]
     project: Option<Named>,
-    #[serde(default)]
-    user: Option<Named>,
     #[serde(default)]
     catalog: Catalog,
 }
@@ -245,7 +242,6 @@ impl KeystoneAuth {
         Ok(Token {
             header,
             project: answer.token.project.map(|project| ProjectId::new(project.id)),
-            user: answer.token.user.map(|user| user.id).unwrap_or_default(),
             catalog: answer.token.catalog,
             renew_at: renew_at(
                 self.inner.clock.now(),
