@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Where things are, and the few words every script of hack/ speaks. Sourced, never run.
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 CACHE=${XDG_CACHE_HOME:-~/.cache}/openstack-fabric

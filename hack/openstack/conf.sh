@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Writes every service's configuration below $ETC. Sourced by hack/lab; needs the variables of state.sh.
 write_conf() {
 mkdir -p "$ETC"/{keystone,neutron,nova,manila,octavia} "$LOG" "$RUN" "$RUN"/lock

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Starts what a state folder describes: the database server and the five APIs. Sourced.
 . "$ROOT/hack/openstack/conf.sh"
 PATH=$PATH:/usr/sbin # mariadbd, for a user who is not root

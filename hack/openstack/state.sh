@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # The state of one lab: its folders, its ports, and the processes that it started. Sourced.
 REGION=RegionOne
 # Known to whoever reads this file: the services listen on loopback and guard nothing.
