@@ -113,6 +113,7 @@ impl Plan {
         items.extend(self.rules.iter().flat_map(|rules| rules.items()));
         items.push(self.key_pair.item(target));
         items.extend(self.share_network.iter().map(|step| step.item(target)));
+        items.extend(self.tags.iter().map(|resource| super::tags::item(target, resource)));
         items
     }
 

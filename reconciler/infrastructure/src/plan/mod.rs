@@ -5,8 +5,9 @@
 
 use std::net::IpAddr;
 
+use fabric_openstack::Taggable;
 use fabric_openstack_types::{
-    ApiError, ErrorClass, Service,
+    ApiError, ErrorClass, Owned, Service,
     ids::{NetworkId, ProjectId},
     observed::{Observed, Queried},
 };
@@ -19,11 +20,12 @@ mod items;
 mod key_pair;
 mod network;
 pub mod own;
-mod router;
+pub(crate) mod router;
 pub mod rules;
 mod security_group;
 mod share_network;
 mod subnet;
+mod tags;
 
 pub use interface::{InterfaceStep, interface_task};
 pub use items::{Change, Item, Verb};
@@ -65,6 +67,8 @@ pub struct Plan {
     pub key_pair: KeyPairStep,
     /// The share network; `None`: none is wanted.
     pub share_network: Option<ShareNetworkStep>,
+    /// Resources of ours that lack a tag.
+    pub tags: Vec<Owned<Taggable>>,
 }
 
 /// Decides what is to be done.
@@ -97,6 +101,7 @@ pub fn plan(target: &Target, seen: &Observed, state: &State) -> Result<Plan, Vec
             Some(share_network),
             Some(rules),
         ) if errors.0.is_empty() => Ok(Plan {
+            tags: tags::plan(target, &network, &router, &subnets, &security_group),
             floating_pool,
             network,
             router,

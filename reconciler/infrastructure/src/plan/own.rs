@@ -14,7 +14,7 @@ use crate::{
     find::{Wanted, find},
     observe,
     state::{Key, State},
-    target::{Ipv6, NodeSubnet, Role, ShareNetwork, Source, Target},
+    target::{Ipv6, NodeSubnet, Role, ShareNetwork, Target},
 };
 
 /// What upstream's extension writes into the description of the group it makes.
@@ -172,9 +172,4 @@ pub(crate) fn is_adopted<T: crate::find::Identified>(
     let ours =
         target.marker.judge(resource.description(), resource.tags()) == fabric_openstack_types::marker::Mark::Ours;
     !known && !ours && found.evidence() != Evidence::Created
-}
-
-/// The given id, if the source is given.
-pub(crate) fn given<Id: Clone>(source: &Source<Id>) -> Option<Id> {
-    source.given().cloned()
 }

@@ -40,7 +40,7 @@ pub enum RouterStep {
     Create {
         /// The router; its gateway has no fixed addresses yet.
         new: NewRouter,
-        /// External subnets to try one after the other (RFC-less custom: an exhausted one gives way to the next);
+        /// External subnets to try one after the other, an exhausted one gives way to the next;
         /// empty: Neutron chooses.
         subnets: Vec<SubnetId>,
     },
