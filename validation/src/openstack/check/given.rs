@@ -170,19 +170,19 @@ impl<'a> Checker<'a> {
     pub(super) fn interface(&mut self, given: NodeSubnet) {
         let (Some(router), Some(subnet)) = (self.config.networks.router_id(), self.subnet_id(given)) else { return };
         let what = format!("ports of router {}", quoted(router));
-        let connected = match &self.observed.router_ports {
-            Some(Ok(ports)) => ports.iter().any(|port| {
+        let found = look_up(&self.observed.routers, router, |it| it.id.as_str());
+        let connected = match (&self.observed.router_ports, found) {
+            // A router that isn't there has no interfaces, whatever became of asking for them.
+            (_, Lookup::Missing) => false,
+            (Some(Ok(ports)), _) => ports.iter().any(|port| {
                 port.is_router_interface()
                     && same_id(&port.device_id, router)
                     && port.fixed_ips.iter().any(|ip| same_id(ip.subnet_id.as_str(), subnet))
             }),
-            Some(Err(error)) => return self.failed(ROUTER, &what, error),
-            // A router that isn't there has no ports to ask for; one that we could not look for is reported already.
-            None => match look_up(&self.observed.routers, router, |it| it.id.as_str()) {
-                Lookup::Missing => false,
-                Lookup::Failed(_) => return,
-                Lookup::Found(_) | Lookup::NotAsked => return self.not_asked(ROUTER, &what),
-            },
+            (Some(Err(error)), _) => return self.failed(ROUTER, &what, error),
+            // Ports are asked for once the router is found; that it could not be looked for is reported already.
+            (None, Lookup::Failed(_)) => return,
+            (None, _) => return self.not_asked(ROUTER, &what),
         };
         if !connected {
             let fix = "add one to the router, interfaces on a given subnet are not made for you";
