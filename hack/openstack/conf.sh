@@ -77,9 +77,13 @@ enforce_scope = true
 enforce_new_defaults = true
 policy_file = $ETC/neutron/policy.yaml
 [quotas]
-quota_network = 100
-quota_router = 100
-quota_port = 500
+quota_network = 200
+quota_subnet = 400
+quota_router = 200
+quota_port = 1000
+quota_floatingip = 200
+quota_security_group = 200
+quota_security_group_rule = 4000
 [ml2]
 type_drivers = flat,vlan,geneve,vxlan
 tenant_network_types = vxlan
@@ -158,6 +162,8 @@ api_paste_config = $VENV/etc/manila/api-paste.ini
 auth_strategy = keystone
 enabled_share_protocols = NFS
 storage_availability_zone = nova
+[quota]
+share_networks = 200
 [database]
 connection = $(db_url manila)
 max_pool_size = 10
