@@ -92,16 +92,22 @@ fn push_once(problems: &mut Vec<Problem>, problem: Problem) {
     }
 }
 
-/// The usual reason for a number where text is expected is a missing pair of quotes.
+/// Says it in the words of YAML, with the fix where one is known: the usual reason for a number where text is expected
+/// is a missing pair of quotes.
 fn advise(message: &str) -> String {
-    let scalar = ["invalid type: integer", "invalid type: floating point", "invalid type: boolean"];
-    if message.ends_with("expected a string") && scalar.iter().any(|start| message.starts_with(start)) {
-        return format!("{message}; put the value in quotes");
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    let unquoted = ["integer", "floating point", "boolean"]
+        .iter()
+        .any(|scalar| found.strip_prefix("invalid type: ").is_some_and(|rest| rest.starts_with(scalar)));
+    match expected {
+        "a string" if unquoted => format!("{message}; put the value in quotes"),
+        "a boolean" => format!("{message}; write true or false, without quotes"),
+        "i64" | "i32" => format!("{found}, expected an integer"),
+        other if other.starts_with("struct ") => format!("{found}, expected an object"),
+        _ => message.to_owned(),
     }
-    if message.ends_with("expected a boolean") {
-        return format!("{message}; write true or false, without quotes");
-    }
-    message.to_owned()
 }
 
 fn dotted(path: &serde_path_to_error::Path) -> String {

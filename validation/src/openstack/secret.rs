@@ -238,6 +238,7 @@ mod tests {
     #[test]
     fn each_key_and_each_combination_is_judged() {
         let long = "t".repeat(65);
+        let too_long = [("tenantName", Some(long.as_str()))];
         let long_error =
             format!(r#"secret.data[tenantName]: Invalid value: "{long}": must not be more than 64 characters, got 65"#);
         let no_login = "secret.data: Required value: must provide one of the following authentication methods: \
@@ -253,7 +254,7 @@ mod tests {
             (&[("caCert", Some(""))], r#"secret.data[caCert]: Invalid value: "": field "caCert" cannot be empty when key is set"#.into()),
             (&[("domainName", Some(" d"))], hidden_blank("domainName")),
             (&[("tenantName", Some("t\t"))], format!(r#"secret.data[tenantName]: Invalid value: "t\t": {blank}"#)),
-            (&[("tenantName", Some(&long))], long_error),
+            (&too_long, long_error),
             (&[("username", Some("u "))], hidden_blank("username")),
             (&[("password", Some("p\n"))], r#"secret.data[password]: Invalid value: "(hidden)": must not contain leading or trailing newlines"#.into()),
             (&[("password", Some(" p "))], String::new()),
