@@ -14,16 +14,22 @@
 
 pub mod apply;
 pub mod codes;
+pub mod dereference;
 pub mod error;
 pub mod find;
 pub mod observe;
 pub mod pattern;
 pub mod plan;
+pub mod reconcile;
 pub mod state;
 pub mod status;
 pub mod target;
+pub mod validate;
 
+pub use apply::Timing;
+pub use dereference::{Input, Shoot};
 pub use error::Error;
 pub use plan::{Plan, plan};
+pub use reconcile::{Failure, Prepared, Reconciled, prepare, reconcile};
 pub use state::{Key, State, StateStore};
 pub use target::Target;

@@ -6,11 +6,9 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use fabric_apis::openstack::v1alpha1::{DELETED, InfrastructureState, key};
 
 use crate::{error::Error, target::Role};
-
-/// Reads as absent: the thing is known to be deleted.
-const DELETED: &str = "<deleted>";
 
 /// The keys of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,25 +65,25 @@ impl Key {
     /// The key on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Router => "Router",
-            Self::Network => "Network",
-            Self::Subnet => "Subnet",
-            Self::SubnetIpv6 => "SubnetIPv6",
-            Self::SubnetIpv6Pod => "SubnetIPv6Pod",
-            Self::SubnetIpv6Svc => "SubnetIPv6Svc",
-            Self::FloatingNetwork => "FloatingNetwork",
-            Self::SecurityGroup => "SecurityGroup",
-            Self::ShareNetwork => "ShareNetwork",
-            Self::FloatingNetworkName => "FloatingNetworkName",
-            Self::FloatingPoolSubnetName => "FloatingPoolSubnetName",
-            Self::NetworkName => "NetworkName",
-            Self::KeyPair => "KeyPair",
-            Self::SecurityGroupName => "SecurityGroupName",
-            Self::ShareNetworkName => "ShareNetworkName",
-            Self::WorkersCidr => "WorkersCIDR",
-            Self::NodeSubnetIpv6Cidr => "NodeSubnetIPv6CIDR",
-            Self::PodSubnetIpv6Cidr => "PodSubnetIPv6CIDR",
-            Self::ServiceSubnetIpv6Cidr => "ServiceSubnetIPv6CIDR",
+            Self::Router => key::ROUTER,
+            Self::Network => key::NETWORK,
+            Self::Subnet => key::SUBNET,
+            Self::SubnetIpv6 => key::SUBNET_IPV6,
+            Self::SubnetIpv6Pod => key::SUBNET_IPV6_POD,
+            Self::SubnetIpv6Svc => key::SUBNET_IPV6_SVC,
+            Self::FloatingNetwork => key::FLOATING_NETWORK,
+            Self::SecurityGroup => key::SECURITY_GROUP,
+            Self::ShareNetwork => key::SHARE_NETWORK,
+            Self::FloatingNetworkName => key::FLOATING_NETWORK_NAME,
+            Self::FloatingPoolSubnetName => key::FLOATING_POOL_SUBNET_NAME,
+            Self::NetworkName => key::NETWORK_NAME,
+            Self::KeyPair => key::KEY_PAIR,
+            Self::SecurityGroupName => key::SECURITY_GROUP_NAME,
+            Self::ShareNetworkName => key::SHARE_NETWORK_NAME,
+            Self::WorkersCidr => key::WORKERS_CIDR,
+            Self::NodeSubnetIpv6Cidr => key::NODE_SUBNET_IPV6_CIDR,
+            Self::PodSubnetIpv6Cidr => key::POD_SUBNET_IPV6_CIDR,
+            Self::ServiceSubnetIpv6Cidr => key::SERVICE_SUBNET_IPV6_CIDR,
             Self::KeyPairFingerprint => "fabric.KeyPairFingerprint",
             Self::Given => "fabric.Given",
             Self::SecurityGroupRules => "fabric.SecurityGroupRules",
@@ -121,8 +119,13 @@ pub struct State(BTreeMap<String, String>);
 impl State {
     /// Takes the data as it was saved. The legacy key `RouterIP` is dropped, as upstream does.
     pub fn from_data(mut data: BTreeMap<String, String>) -> Self {
-        data.remove("RouterIP");
+        data.remove(key::ROUTER_IP);
         Self(data)
+    }
+
+    /// The object to save.
+    pub fn to_object(&self) -> InfrastructureState {
+        InfrastructureState { data: self.0.clone(), ..InfrastructureState::default() }
     }
 
     /// The data to save.
@@ -147,7 +150,7 @@ impl State {
 
     /// Whether nothing that stands for a resource is remembered: there is nothing to delete by state.
     pub fn is_empty(&self) -> bool {
-        let about_us = [Key::Uid.as_str(), Key::Given.as_str(), "resource_exist"];
+        let about_us = [Key::Uid.as_str(), Key::Given.as_str(), key::RESOURCE_EXIST];
         self.0.iter().all(|(key, value)| about_us.contains(&key.as_str()) || value.is_empty() || value == DELETED)
     }
 
