@@ -1,5 +1,7 @@
 //! What goes onto the wire, byte for byte: other controllers read it strictly.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // all of this file is tests
+
 use std::path::Path;
 
 use fabric_apis::decode::Kinded;

@@ -29,8 +29,8 @@ pub trait Kinded {
     const KIND: &'static str;
 }
 
-/// One object as it was read.
-#[derive(Clone, Debug, PartialEq)]
+/// One object as it was read. Its `Debug` form shows which object it is and no values: it may be a Secret.
+#[derive(Clone, PartialEq)]
 pub struct Document {
     /// Place among the non-empty documents of its file, from 0.
     pub index: usize,
@@ -99,6 +99,17 @@ impl Document {
     }
 }
 
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Document")
+            .field("index", &self.index)
+            .field("kind", &self.kind())
+            .field("name", &self.name())
+            .field("duplicates", &self.duplicates)
+            .finish_non_exhaustive()
+    }
+}
+
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
@@ -141,6 +152,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same without any value that was found, for objects whose values are nobody's business.
+    #[must_use]
+    pub fn without_values(mut self) -> Self {
+        if let Self::Fields { problems, .. } = &mut self {
+            for problem in problems {
+                if let Problem::Type { message, .. } = problem {
+                    *message = strict::without_value(message);
+                }
+            }
+        }
+        self
+    }
+
     /// The same as field errors below `base`, for reports that list one finding per field.
     pub fn to_field_errors(&self, base: &Path<'_>) -> field::ErrorList {
         let relative: field::ErrorList = match self {

@@ -110,6 +110,21 @@ fn advise(message: &str) -> String {
     }
 }
 
+/// Serde says ``invalid type: integer `1`, expected …``; this leaves out what is quoted.
+pub(super) fn without_value(message: &str) -> String {
+    let start = message.find(['`', '"']);
+    let end = message.rfind(", expected ");
+    match (start, end) {
+        (Some(start), Some(end)) if start < end => {
+            let (kept, rest) = (message.get(..start), message.get(end..));
+            format!("{}{}", kept.unwrap_or_default().trim_end(), rest.unwrap_or_default())
+        }
+        // A text of another form: it may quote anything.
+        (Some(_), _) => "the value doesn't fit".to_owned(),
+        (None, _) => message.to_owned(),
+    }
+}
+
 fn dotted(path: &serde_path_to_error::Path) -> String {
     let text = path.to_string();
     if text == "." { String::new() } else { text }

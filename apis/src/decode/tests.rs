@@ -289,6 +289,41 @@ status: {lastOperation: {description: d, lastUpdateTime: '2026-01-02T03:04:05Z',
     assert_eq!(serde_json::to_value(&infrastructure).unwrap(), before);
 }
 
+#[test]
+fn no_value_of_a_secret_gets_into_an_error_or_a_debug_form() {
+    use crate::gardener::{read_secret, secret_data};
+    let head = "apiVersion: v1\nkind: Secret\nmetadata: {name: cloudprovider}\n";
+    let cases = [
+        (
+            "stringData: {password: 7331}",
+            "decoding error: field \"stringData.password\": invalid type: integer, expected a string; put the value in quotes",
+        ),
+        ("stringData: {password: true7331: x}", ""),
+        (
+            "stringData: {password: [x7331]}",
+            "decoding error: field \"stringData.password\": invalid type: sequence, expected a string",
+        ),
+        ("stringData: x7331", "decoding error: field \"stringData\": invalid type: string, expected a map"),
+        ("data: {password: '!7331'}", ""),
+    ];
+    for (body, expected) in cases {
+        let text = match documents("f", format!("{head}{body}\n").as_bytes()) {
+            Ok(mut documents) => {
+                let document = documents.remove(0);
+                let debug = format!("{document:?}");
+                assert!(debug.contains("cloudprovider") && !debug.contains("7331"), "{debug}");
+                read_secret(document).unwrap_err().to_string()
+            }
+            Err(error) => error.to_string(),
+        };
+        assert!(!text.is_empty() && !text.contains("7331"), "{body}: {text}");
+        assert!(expected.is_empty() || text == expected, "{body}: {text}");
+    }
+    let secret = read_secret(one(&format!("{head}data: {{a: eA==, b: eA==}}\nstringData: {{b: y}}\n"))).unwrap();
+    let data: Vec<_> = secret_data(&secret).into_iter().collect();
+    assert_eq!(data, [("a".to_owned(), b"x".to_vec()), ("b".to_owned(), b"y".to_vec())]);
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {

@@ -26,3 +26,11 @@ pub fn secret_data(secret: &Secret) -> std::collections::BTreeMap<String, Vec<u8
     let plain = secret.string_data.iter().flatten().map(|(key, value)| (key.clone(), value.clone().into_bytes()));
     binary.chain(plain).collect()
 }
+
+/// Reads a secret. Unlike [`Document::lenient`](crate::decode::Document::lenient) its errors hold no values.
+///
+/// # Errors
+/// When an entry is no text, or no base64 in `data`.
+pub fn read_secret(document: crate::decode::Document) -> Result<Secret, crate::decode::Error> {
+    document.lenient().map_err(crate::decode::Error::without_values)
+}

@@ -169,7 +169,8 @@ mod tests {
     #[test]
     fn a_pool_is_found_from_the_most_special_place_outwards() {
         // Pools, asked name, found index or the allowed names.
-        let cases: Vec<(&str, Vec<FloatingPool>, &str, Result<usize, &str>)> = vec![
+        type Case = (&'static str, Vec<FloatingPool>, &'static str, Result<usize, &'static str>);
+        let cases: Vec<Case> = vec![
             ("no pool at all", vec![], "a", Err("")),
             ("global", vec![pool("a", None, None)], "a", Ok(0)),
             ("global, other name", vec![pool("a", None, None), pool("b", None, None)], "c", Err("a,b")),

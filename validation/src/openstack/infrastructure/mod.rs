@@ -8,7 +8,7 @@ mod networks;
 mod update;
 
 use fabric_apis::field::{Error, Findings, Path};
-use fabric_apis::gardener::IpFamily;
+use fabric_apis::gardener::{IpFamily, Shoot};
 use fabric_apis::openstack::v1alpha1::InfrastructureConfig;
 
 use crate::text::validate_resource_name;
@@ -22,6 +22,17 @@ pub struct StaticContext<'a> {
     pub nodes: Option<&'a str>,
     /// `spec.networking.ipFamilies`, when known; known and empty means IPv4.
     pub ip_families: Option<&'a [IpFamily]>,
+}
+
+impl<'a> StaticContext<'a> {
+    /// What `shoot` says about it.
+    pub fn of(shoot: &'a Shoot) -> Self {
+        let networking = shoot.spec.networking.as_ref();
+        Self {
+            nodes: networking.and_then(|networking| networking.nodes.as_deref()),
+            ip_families: Some(networking.map_or(&[], |networking| networking.ip_families.as_slice())),
+        }
+    }
 }
 
 impl StaticContext<'_> {
