@@ -23,7 +23,7 @@ choose_ports() {
   # shellcheck disable=SC1091
   [ -s "$STATE/ports" ] && . "$STATE/ports" && { any_alive || ports_free; } && return 0
   stop_apis
-  /usr/bin/env python3 - $APIS > "$STATE/ports.new" <<'PY'
+  "$VENV/bin/python" - $APIS > "$STATE/ports.new" <<'PY'
 import random, socket, sys
 held = []
 for name in sys.argv[1:]:
