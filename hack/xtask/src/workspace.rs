@@ -51,6 +51,7 @@ impl Workspace {
                     None => ours.uses.push(dependency.rename.clone().unwrap_or_else(|| dependency.name.clone())),
                 }
             }
+            ours.needs.sort();
             crates.push(ours);
         }
         crates.sort_by(|a, b| a.path.cmp(&b.path));
