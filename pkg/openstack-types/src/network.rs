@@ -76,6 +76,9 @@ pub struct Network {
     /// `ACTIVE`, `DOWN`, `BUILD`, `ERROR`.
     #[serde(default)]
     pub status: String,
+    /// Whether its ports are filtered by security groups; absent without the extension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port_security_enabled: Option<bool>,
     /// Whether routers may use it as gateway network.
     #[serde(default, rename = "router:external")]
     pub external: bool,
@@ -119,6 +122,12 @@ pub struct Subnet {
     /// Resolvers that DHCP hands out.
     #[serde(default)]
     pub dns_nameservers: Vec<IpAddr>,
+    /// The addresses that Neutron hands out.
+    #[serde(default)]
+    pub allocation_pools: Vec<AllocationPool>,
+    /// Routes that DHCP hands out.
+    #[serde(default)]
+    pub host_routes: Vec<Route>,
     /// The pool that its range came from.
     #[serde(default)]
     pub subnetpool_id: Option<SubnetPoolId>,
@@ -128,6 +137,15 @@ pub struct Subnet {
     /// Likewise, for router advertisements.
     #[serde(default)]
     pub ipv6_ra_mode: Option<String>,
+}
+
+/// A run of addresses, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllocationPool {
+    /// The first.
+    pub start: IpAddr,
+    /// The last.
+    pub end: IpAddr,
 }
 
 /// An address on a subnet.
@@ -226,6 +244,9 @@ pub struct Port {
     /// Its addresses.
     #[serde(default)]
     pub fixed_ips: Vec<FixedIp>,
+    /// The security groups that filter it.
+    #[serde(default)]
+    pub security_groups: Vec<SecurityGroupId>,
 }
 
 impl Port {
@@ -257,6 +278,9 @@ pub struct SecurityGroup {
     /// Its tags.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// Whether answers to what a port sent come back in; absent without the extension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stateful: Option<bool>,
     /// Its rules.
     #[serde(default, rename = "security_group_rules")]
     pub rules: Vec<SecurityGroupRule>,
@@ -455,9 +479,15 @@ pub struct NetworkUpdate {
     /// A new name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Our marker, put back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Switch it on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin_state_up: Option<bool>,
+    /// Switch the filter on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port_security_enabled: Option<bool>,
 }
 
 /// What of a subnet changes; absent fields stay.
@@ -466,6 +496,9 @@ pub struct SubnetUpdate {
     /// A new name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Our marker, put back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// New resolvers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dns_nameservers: Option<Vec<IpAddr>>,
@@ -475,6 +508,12 @@ pub struct SubnetUpdate {
     /// Switch DHCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enable_dhcp: Option<bool>,
+    /// New runs of addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocation_pools: Option<Vec<AllocationPool>>,
+    /// New routes for DHCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_routes: Option<Vec<Route>>,
 }
 
 /// What of a router changes; absent fields stay.
@@ -483,10 +522,27 @@ pub struct RouterUpdate {
     /// A new name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Our marker, put back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Switch it on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin_state_up: Option<bool>,
     /// A new way out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_gateway_info: Option<ExternalGateway>,
+}
+
+/// What of a security group changes; absent fields stay.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SecurityGroupUpdate {
+    /// A new name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Our marker, put back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Let answers in again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stateful: Option<bool>,
 }

@@ -72,6 +72,14 @@ pub struct NewShareNetwork {
     pub neutron_subnet_id: SubnetId,
 }
 
+/// What of a share network changes; absent fields stay.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ShareNetworkUpdate {
+    /// A new name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
 fn no_project() -> ProjectId {
     ProjectId::new("")
 }

@@ -17,10 +17,10 @@ use fabric_openstack_types::{
     load_balancer::LoadBalancer,
     network::{
         Network as NetworkResource, NetworkUpdate, NewNetwork, NewRouter, NewSecurityGroup, NewSecurityGroupRule,
-        NewSubnet, Port, Route, Router, RouterUpdate, SecurityGroup, SecurityGroupRule, Subnet, SubnetPool,
-        SubnetUpdate,
+        NewSubnet, Port, Route, Router, RouterUpdate, SecurityGroup, SecurityGroupRule, SecurityGroupUpdate, Subnet,
+        SubnetPool, SubnetUpdate,
     },
-    share::{NewShareNetwork, ShareNetwork},
+    share::{NewShareNetwork, ShareNetwork, ShareNetworkUpdate},
 };
 
 /// A call's result.
@@ -158,8 +158,12 @@ pub trait Network: Send + Sync {
 
     /// Creates a security group; Neutron adds its two egress rules.
     async fn create_security_group(&self, new: &NewSecurityGroup) -> Result<SecurityGroup>;
-    /// Renames a security group of ours.
-    async fn rename_security_group(&self, id: &Owned<SecurityGroupId>, name: &str) -> Result<SecurityGroup>;
+    /// Changes a security group of ours.
+    async fn update_security_group(
+        &self,
+        id: &Owned<SecurityGroupId>,
+        change: &SecurityGroupUpdate,
+    ) -> Result<SecurityGroup>;
     /// Deletes a security group of ours. Gone already is success.
     async fn delete_security_group(&self, id: &Owned<SecurityGroupId>) -> Result<()>;
     /// Creates rules in a group of ours, all in one bulk call; one that exists already is not an error.
@@ -195,6 +199,12 @@ pub trait SharedFileSystem: Send + Sync {
     async fn share_networks(&self) -> Result<Vec<ShareNetwork>>;
     /// Creates a share network.
     async fn create_share_network(&self, new: &NewShareNetwork) -> Result<ShareNetwork>;
+    /// Changes a share network of ours.
+    async fn update_share_network(
+        &self,
+        id: &Owned<ShareNetworkId>,
+        change: &ShareNetworkUpdate,
+    ) -> Result<ShareNetwork>;
     /// Deletes a share network of ours. Gone already is success.
     async fn delete_share_network(&self, id: &Owned<ShareNetworkId>) -> Result<()>;
 }

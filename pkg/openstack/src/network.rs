@@ -6,11 +6,10 @@ use fabric_openstack_types::{
     ids::{NetworkId, PortId, RouterId, SecurityGroupId, SecurityGroupRuleId, SubnetId, SubnetPoolId},
     network::{
         Network as NetworkResource, NetworkUpdate, NewNetwork, NewRouter, NewSecurityGroup, NewSecurityGroupRule,
-        NewSubnet, Port, Route, Router, RouterUpdate, SecurityGroup, SecurityGroupRule, Subnet, SubnetPool,
-        SubnetUpdate,
+        NewSubnet, Port, Route, Router, RouterUpdate, SecurityGroup, SecurityGroupRule, SecurityGroupUpdate, Subnet,
+        SubnetPool, SubnetUpdate,
     },
 };
-use serde_json::json;
 
 use crate::{
     api::{Network, Query, Result, RouterInterface, Taggable},
@@ -124,9 +123,12 @@ impl Network for Client {
         self.neutron_create(GROUPS, new, marked, |_| true).await
     }
 
-    async fn rename_security_group(&self, id: &Owned<SecurityGroupId>, name: &str) -> Result<SecurityGroup> {
-        let change = json!({ "name": name });
-        self.neutron_update(GROUPS, id.get().as_str(), &change).await
+    async fn update_security_group(
+        &self,
+        id: &Owned<SecurityGroupId>,
+        change: &SecurityGroupUpdate,
+    ) -> Result<SecurityGroup> {
+        self.neutron_update(GROUPS, id.get().as_str(), change).await
     }
 
     async fn delete_security_group(&self, id: &Owned<SecurityGroupId>) -> Result<()> {

@@ -98,11 +98,12 @@ impl Client {
         let at_once = &self.shared.tags_at_once;
         if tags.len() > 1 && at_once.load(Ordering::Relaxed) {
             let call = Call::post(NEUTRON, &[of.path, id, "tags"], json!({ "tags": tags }));
-            match self.repeat(&call).await {
+            match self.send(&call).await {
                 Ok(_) => return Ok(()),
-                // The path or the method is unknown, not the object.
-                Err(error) if is_unknown_path(&error) => at_once.store(false, Ordering::Relaxed),
-                Err(error) => return Err(error),
+                Err(failure) if is_unknown_path(&failure.error) => at_once.store(false, Ordering::Relaxed),
+                // Neutron 29 answers 500 where the object does not exist. One by one it says what is wrong, and
+                // adding a tag twice is no harm.
+                Err(_) => {}
             }
         }
         for tag in tags {
@@ -113,6 +114,7 @@ impl Client {
     }
 }
 
+/// Whether the path or the method is unknown, not the object.
 fn is_unknown_path(error: &ApiError) -> bool {
     match error.status {
         Some(404) => !is_gone(error),

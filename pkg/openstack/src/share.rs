@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use fabric_openstack_types::{
     ApiError, Owned, Service,
     ids::ShareNetworkId,
-    share::{NewShareNetwork, ShareNetwork},
+    share::{NewShareNetwork, ShareNetwork, ShareNetworkUpdate},
 };
 use serde::Deserialize;
 
@@ -53,6 +53,19 @@ impl SharedFileSystem for Client {
         self.negotiated(|minor| {
             let call = at(&call, minor);
             async move { self.create(&call, read, look).await }
+        })
+        .await
+    }
+
+    async fn update_share_network(
+        &self,
+        id: &Owned<ShareNetworkId>,
+        change: &ShareNetworkUpdate,
+    ) -> Result<ShareNetwork> {
+        let call = Call::put(MANILA, &[NETWORKS, id.get().as_str()], Some(under("share_network", change)));
+        self.negotiated(|minor| {
+            let call = at(&call, minor);
+            async move { self.repeat(&call).await?.member("share_network") }
         })
         .await
     }

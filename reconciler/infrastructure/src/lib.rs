@@ -14,6 +14,7 @@
 
 pub mod apply;
 pub mod codes;
+pub mod delete;
 pub mod dereference;
 pub mod error;
 pub mod find;
@@ -27,6 +28,7 @@ pub mod target;
 pub mod validate;
 
 pub use apply::Timing;
+pub use delete::{DeletePlan, apply_delete, plan_delete};
 pub use dereference::{Input, Shoot};
 pub use error::Error;
 pub use plan::{Plan, plan};

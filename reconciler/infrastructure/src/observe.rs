@@ -3,19 +3,22 @@
 //! Two rounds, each as parallel as the credential's limit allows: first all that the specification and the state
 //! let us ask, then what needs an id that only the first round knows. A settled shoot needs one round.
 
+use std::collections::BTreeSet;
+
 use fabric_openstack::{Cloud, Query};
 use fabric_openstack_types::{
     Service,
-    ids::{NetworkId, ProjectId, RouterId},
+    ids::{NetworkId, ProjectId, RouterId, SubnetId},
+    load_balancer::LoadBalancer,
     network::{Network, Router, SecurityGroup, SubnetPool},
     observed::{Observed, Queried},
 };
-use futures::future::{join_all, try_join_all};
+use futures::future::try_join_all;
 
 use crate::{
-    plan::own::{our_network, our_router},
+    plan::own::{our_network, our_router, our_subnet},
     state::{Key, State},
-    target::{Ipv6, NodeSubnet, ShareNetwork, Source, Target},
+    target::{Ipv6, NodeSubnet, Role, ShareNetwork, Source, Target},
 };
 
 /// What the observation is for.
@@ -183,8 +186,11 @@ fn external_network(target: &Target, seen: &Observed) -> Option<NetworkId> {
     Some(pool.id.clone())
 }
 
+/// Who else uses the network, and what Kubernetes made on it.
 async fn deletion_round(cloud: &dyn Cloud, target: &Target, state: &State, seen: &mut Observed) {
     let network = network_id(target, state, seen);
+    let subnets = node_subnets(target, state, seen);
+    let remembered = state.get(Key::ShareNetwork).is_some() && !state.is_given(Key::ShareNetwork);
     let ports = async {
         match &network {
             Some(id) => Some(cloud.ports(&Query::network(id)).await),
@@ -192,31 +198,40 @@ async fn deletion_round(cloud: &dyn Cloud, target: &Target, state: &State, seen:
         }
     };
     let servers = async { Some(cloud.servers(&format!("{}-", target.name())).await) };
-    let balancers = async {
-        match cloud.has(Service::LoadBalancer).await {
-            // A cloud without Octavia has no load balancers to remove.
-            Ok(false) => None,
-            Ok(true) => Some(load_balancers(cloud, target, state).await),
-            Err(error) => Some(Err(error)),
-        }
+    let balancers = load_balancers(cloud, &subnets);
+    let shares = async {
+        // One that was made before the specification stopped wanting it.
+        if seen.share_networks.is_none() && remembered { Some(cloud.share_networks().await) } else { None }
     };
-    (seen.network_ports, seen.servers, seen.load_balancers) = futures::join!(ports, servers, balancers);
+    let (ports, servers, balancers, shares) = futures::join!(ports, servers, balancers, shares);
+    seen.network_ports = ports;
+    seen.servers = servers;
+    seen.load_balancers = balancers;
+    seen.share_networks = shares.or(seen.share_networks.take());
 }
 
-async fn load_balancers(
-    cloud: &dyn Cloud,
-    target: &Target,
-    state: &State,
-) -> Queried<Vec<fabric_openstack_types::load_balancer::LoadBalancer>> {
+/// The node subnets' ids: given, found, or remembered.
+fn node_subnets(target: &Target, state: &State, seen: &Observed) -> BTreeSet<SubnetId> {
     let given = [target.subnet.given(), target.ipv6.as_ref().and_then(Ipv6::given)];
-    let mut subnets: Vec<String> = given.into_iter().flatten().map(ToString::to_string).collect();
-    subnets.extend([Key::Subnet, Key::SubnetIpv6].iter().filter_map(|key| state.get(*key)).map(str::to_owned));
-    subnets.sort();
-    subnets.dedup();
-    if subnets.is_empty() {
-        return cloud.load_balancers(&Query::all()).await;
+    let mut ids: BTreeSet<SubnetId> = given.into_iter().flatten().cloned().collect();
+    for role in target.own_subnets().into_iter().filter(|role| matches!(role, Role::Nodes | Role::NodesIpv6)) {
+        ids.extend(state.get(Key::subnet(role)).map(SubnetId::new));
+        ids.extend(our_subnet(target, state, seen, role).ok().flatten().map(|found| found.get().id.clone()));
     }
-    let queries: Vec<Query> = subnets.into_iter().map(|id| Query::all().and("vip_subnet_id", id)).collect();
-    let lists = join_all(queries.iter().map(|query| cloud.load_balancers(query))).await;
-    lists.into_iter().collect::<Result<Vec<_>, _>>().map(|lists| lists.into_iter().flatten().collect())
+    ids
+}
+
+/// None without a subnet that one could stand on, and in a cloud without Octavia.
+async fn load_balancers(cloud: &dyn Cloud, subnets: &BTreeSet<SubnetId>) -> Option<Queried<Vec<LoadBalancer>>> {
+    if subnets.is_empty() {
+        return None;
+    }
+    match cloud.has(Service::LoadBalancer).await {
+        Ok(true) => {}
+        Ok(false) => return None,
+        Err(error) => return Some(Err(error)),
+    }
+    let queries: Vec<Query> = subnets.iter().map(|id| Query::all().and("vip_subnet_id", id.as_str())).collect();
+    let lists = try_join_all(queries.iter().map(|query| cloud.load_balancers(query))).await;
+    Some(lists.map(|lists| lists.into_iter().flatten().collect()))
 }

@@ -4,7 +4,7 @@ use fabric_openstack::Taggable;
 use fabric_openstack_types::{
     Evidence, Owned,
     ids::{SecurityGroupId, SecurityGroupRuleId},
-    network::SecurityGroup,
+    network::{SecurityGroup, SecurityGroupUpdate},
 };
 
 use super::Run;
@@ -17,10 +17,10 @@ use crate::{
 pub(super) async fn ensure(run: &Run<'_>, step: SecurityGroupStep, rules: Option<RulesStep>) -> Result<(), Error> {
     let (group, rules) = match step {
         SecurityGroupStep::Use(_) => return Ok(()),
-        SecurityGroupStep::Have { group, rename, .. } => {
+        SecurityGroupStep::Have { group, update, .. } => {
             let id = group.map(|it| it.id);
-            if let Some(name) = rename {
-                let changed = run.cloud.rename_security_group(&id, &name).await?;
+            if update != SecurityGroupUpdate::default() {
+                let changed = run.cloud.update_security_group(&id, &update).await?;
                 run.set(Key::SecurityGroupName, changed.name);
             }
             (id, rules.unwrap_or_default())

@@ -2,7 +2,7 @@
 
 use fabric_openstack_types::{
     ids::{NetworkId, SubnetId},
-    share::NewShareNetwork,
+    share::{NewShareNetwork, ShareNetworkUpdate},
 };
 
 use super::Run;
@@ -10,7 +10,14 @@ use crate::{error::Error, plan::ShareNetworkStep, state::Key};
 
 pub(super) async fn ensure(run: &Run<'_>, step: ShareNetworkStep) -> Result<(), Error> {
     match step {
-        ShareNetworkStep::Use(_) | ShareNetworkStep::Have { .. } => Ok(()),
+        ShareNetworkStep::Use(_) => Ok(()),
+        ShareNetworkStep::Have { share_network, update, .. } => {
+            if update != ShareNetworkUpdate::default() {
+                let changed = run.cloud.update_share_network(&share_network.map(|it| it.id), &update).await?;
+                run.set(Key::ShareNetworkName, changed.name);
+            }
+            Ok(())
+        }
         ShareNetworkStep::Create => {
             let new = {
                 let state = run.state();

@@ -66,7 +66,7 @@ pub struct Item {
 }
 
 impl Item {
-    pub(super) fn new(verb: Verb, kind: &str, name: &str, id: Option<&str>, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(verb: Verb, kind: &str, name: &str, id: Option<&str>, reason: impl Into<String>) -> Self {
         Self {
             verb,
             kind: kind.to_owned(),

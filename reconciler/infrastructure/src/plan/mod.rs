@@ -26,6 +26,8 @@ mod security_group;
 mod share_network;
 mod subnet;
 mod tags;
+#[cfg(test)]
+mod tests;
 
 pub use interface::{InterfaceStep, interface_task};
 pub use items::{Change, Item, Verb};

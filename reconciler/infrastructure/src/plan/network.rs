@@ -9,7 +9,7 @@ use fabric_openstack_types::{
 use super::{
     items::{Change, Item, Verb},
     need,
-    own::{is_adopted, our_network},
+    own::{is_adopted, lost_description, our_network},
 };
 use crate::{
     error::Error,
@@ -53,6 +53,8 @@ impl NetworkStep {
                 let found = network.get();
                 let changes = vec![
                     update.name.as_ref().map(|name| Change::of("name", &found.name, name)),
+                    update.description.as_ref().map(|text| Change::of("description", &found.description, text)),
+                    update.port_security_enabled.map(|on| Change::of("port_security_enabled", false, on)),
                     update.admin_state_up.map(|up| Change::of("admin_state_up", found.admin_state_up, up)),
                 ];
                 Item::owned("network", found.id.as_str(), target.name(), *adopted, changes)
@@ -81,7 +83,9 @@ pub(super) fn plan(target: &Target, seen: &Observed, state: &State) -> Result<Ne
     let found = network.get();
     let update = NetworkUpdate {
         name: (found.name != target.name()).then(|| target.name().to_owned()),
+        description: lost_description(target, found, target.marker.description()),
         admin_state_up: (!found.admin_state_up).then_some(true),
+        port_security_enabled: (found.port_security_enabled == Some(false)).then_some(true),
     };
     let adopted = is_adopted(target, state, Key::Network, &network);
     Ok(NetworkStep::Have { network, update, adopted })

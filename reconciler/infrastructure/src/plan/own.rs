@@ -3,6 +3,7 @@
 use fabric_openstack_types::{
     Evidence, Owned,
     ids::{NetworkId, ProjectId},
+    marker::Mark,
     network::{IpVersion, Network, Router, SecurityGroup, Subnet},
     observed::Observed,
 };
@@ -169,7 +170,18 @@ pub(crate) fn is_adopted<T: crate::find::Identified>(
 ) -> bool {
     let resource = found.get();
     let known = state.get(key) == Some(resource.id()) && !state.is_given(key);
-    let ours =
-        target.marker.judge(resource.description(), resource.tags()) == fabric_openstack_types::marker::Mark::Ours;
+    let ours = target.marker.judge(resource.description(), resource.tags()) == Mark::Ours;
     !known && !ours && found.evidence() != Evidence::Created
+}
+
+/// The description to put back: one of ours that our tags still prove, but whose description lost our marker. What was
+/// made before us carries neither and stays as it is.
+pub(crate) fn lost_description<T: crate::find::Identified>(
+    target: &Target,
+    found: &T,
+    wanted: String,
+) -> Option<String> {
+    let by_tags = target.marker.judge("", found.tags()) == Mark::Ours;
+    let described = target.marker.judge(found.description(), &[]) == Mark::Ours;
+    (by_tags && !described).then_some(wanted)
 }

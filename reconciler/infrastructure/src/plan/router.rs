@@ -13,7 +13,7 @@ use super::{
     FloatingPool,
     items::{Change, Item},
     need,
-    own::{is_adopted, our_router},
+    own::{is_adopted, lost_description, our_router},
 };
 use crate::{
     error::Error,
@@ -86,6 +86,7 @@ fn changes(found: &Router, update: &RouterUpdate) -> Vec<Option<Change>> {
     });
     vec![
         update.name.as_ref().map(|name| Change::of("name", &found.name, name)),
+        update.description.as_ref().map(|text| Change::of("description", &found.description, text)),
         update.admin_state_up.map(|up| Change::of("admin_state_up", found.admin_state_up, up)),
         gateway,
     ]
@@ -161,6 +162,7 @@ fn have(target: &Target, state: &State, router: Owned<Router>, pool: &FloatingPo
     };
     let update = RouterUpdate {
         name: (found.name != target.name()).then(|| target.name().to_owned()),
+        description: lost_description(target, found, target.marker.description()),
         admin_state_up: (!found.admin_state_up).then_some(true),
         external_gateway_info: (!fits).then_some(wanted),
     };

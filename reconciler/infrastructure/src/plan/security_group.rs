@@ -2,14 +2,14 @@
 
 use fabric_openstack_types::{
     Given, Owned,
-    network::{NewSecurityGroup, SecurityGroup},
+    network::{NewSecurityGroup, SecurityGroup, SecurityGroupUpdate},
     observed::Observed,
 };
 
 use super::{
     items::{Change, Item},
     need,
-    own::{GROUP_DESCRIPTION, is_adopted, our_security_group},
+    own::{GROUP_DESCRIPTION, is_adopted, lost_description, our_security_group},
 };
 use crate::{
     error::Error,
@@ -26,8 +26,8 @@ pub enum SecurityGroupStep {
     Have {
         /// The group.
         group: Owned<SecurityGroup>,
-        /// The name it gets back; the worker controller finds it by name.
-        rename: Option<String>,
+        /// What is put right; nothing set: it is as it should be. The worker controller finds it by its name.
+        update: SecurityGroupUpdate,
         /// It was made by somebody before us.
         adopted: bool,
     },
@@ -52,9 +52,14 @@ impl SecurityGroupStep {
                 Item::given(kind, given.get().id.as_str(), &given.get().name, "networks.securityGroupId")
             }
             Self::Create(new) => Item::create(kind, &new.name),
-            Self::Have { group, rename, adopted } => {
-                let change = rename.as_ref().map(|name| Change::of("name", &group.get().name, name));
-                Item::owned(kind, group.get().id.as_str(), target.name(), *adopted, vec![change])
+            Self::Have { group, update, adopted } => {
+                let found = group.get();
+                let changes = vec![
+                    update.name.as_ref().map(|name| Change::of("name", &found.name, name)),
+                    update.description.as_ref().map(|text| Change::of("description", &found.description, text)),
+                    update.stateful.map(|stateful| Change::of("stateful", !stateful, stateful)),
+                ];
+                Item::owned(kind, found.id.as_str(), target.name(), *adopted, changes)
             }
         }
     }
@@ -76,7 +81,12 @@ pub(super) fn plan(target: &Target, seen: &Observed, state: &State) -> Result<Se
             description: target.marker.description_after(GROUP_DESCRIPTION),
         }));
     };
-    let rename = (group.get().name != target.name()).then(|| target.name().to_owned());
+    let found = group.get();
+    let update = SecurityGroupUpdate {
+        name: (found.name != target.name()).then(|| target.name().to_owned()),
+        description: lost_description(target, found, target.marker.description_after(GROUP_DESCRIPTION)),
+        stateful: (found.stateful == Some(false)).then_some(true),
+    };
     let adopted = is_adopted(target, state, Key::SecurityGroup, &group);
-    Ok(SecurityGroupStep::Have { group, rename, adopted })
+    Ok(SecurityGroupStep::Have { group, update, adopted })
 }

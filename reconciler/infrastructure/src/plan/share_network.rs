@@ -1,6 +1,11 @@
 //! The Manila share network.
 
-use fabric_openstack_types::{Given, Owned, observed::Observed, share::ShareNetwork};
+use fabric_openstack_types::{
+    Given, Owned,
+    ids::{NetworkId, SubnetId},
+    observed::Observed,
+    share::{ShareNetwork, ShareNetworkUpdate},
+};
 
 use super::{
     items::{Change, Item},
@@ -22,6 +27,8 @@ pub enum ShareNetworkStep {
     Have {
         /// The share network.
         share_network: Owned<ShareNetwork>,
+        /// What is put right; nothing set: it is as it should be.
+        update: ShareNetworkUpdate,
         /// Found by name, network and subnet; ours from now on.
         adopted: bool,
         /// It lies elsewhere, which cannot be changed in place.
@@ -48,8 +55,10 @@ impl ShareNetworkStep {
                 Item::given(kind, given.get().id.as_str(), &given.get().name, "networks.shareNetworkId")
             }
             Self::Create => Item::create(kind, target.name()),
-            Self::Have { share_network, adopted, unrepairable: None } => {
-                Item::owned(kind, share_network.get().id.as_str(), target.name(), *adopted, vec![])
+            Self::Have { share_network, update, adopted, unrepairable: None } => {
+                let found = share_network.get();
+                let changes = vec![update.name.as_ref().map(|name| Change::of("name", &found.name, name))];
+                Item::owned(kind, found.id.as_str(), target.name(), *adopted, changes)
             }
             Self::Have { share_network, unrepairable: Some(change), .. } => {
                 let reason = "lies on another network or subnet, which cannot be changed in place";
@@ -79,17 +88,17 @@ fn own(target: &Target, seen: &Observed, state: &State) -> Result<ShareNetworkSt
     let place = node_place(target, state, seen)?;
     let misplaced = place.filter(|(network, subnet)| !share_network.get().is_on(network, subnet));
     let unrepairable = misplaced.map(|(network, subnet)| {
-        let text = |(net, sub): (Option<&_>, Option<&_>)| {
-            let show = |id: Option<String>| id.unwrap_or_else(|| "none".to_owned());
-            let (net, sub): (
-                Option<&fabric_openstack_types::ids::NetworkId>,
-                Option<&fabric_openstack_types::ids::SubnetId>,
-            ) = (net, sub);
-            format!("{}/{}", show(net.map(ToString::to_string)), show(sub.map(ToString::to_string)))
-        };
-        let is: Vec<String> = share_network.get().placements().into_iter().map(text).collect();
+        let is: Vec<String> = share_network.get().placements().into_iter().map(place_text).collect();
         Change::of("network/subnet", is.join(" "), format!("{network}/{subnet}"))
     });
     let adopted = is_adopted(target, state, Key::ShareNetwork, &share_network);
-    Ok(ShareNetworkStep::Have { share_network, adopted, unrepairable })
+    let update =
+        ShareNetworkUpdate { name: (share_network.get().name != target.name()).then(|| target.name().to_owned()) };
+    Ok(ShareNetworkStep::Have { share_network, update, adopted, unrepairable })
+}
+
+fn place_text((network, subnet): (Option<&NetworkId>, Option<&SubnetId>)) -> String {
+    let network = network.map_or("none", NetworkId::as_str);
+    let subnet = subnet.map_or("none", SubnetId::as_str);
+    format!("{network}/{subnet}")
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use fabric_openstack_types::{
     Given, Owned,
     ids::SubnetId,
-    network::{IpVersion, NewSubnet, Subnet, SubnetUpdate},
+    network::{AllocationPool, IpVersion, NewSubnet, Route, Subnet, SubnetUpdate},
     observed::Observed,
 };
 use ipnet::IpNet;
@@ -13,7 +13,7 @@ use ipnet::IpNet;
 use super::{
     items::{Change, Item},
     need,
-    own::{has_range, is_adopted, our_subnet},
+    own::{has_range, is_adopted, lost_description, our_subnet},
 };
 use crate::{
     error::Error,
@@ -113,15 +113,26 @@ impl SubnetStep {
 
 fn changes(found: &Subnet, update: &SubnetUpdate) -> Vec<Option<Change>> {
     let list = |addresses: &[IpAddr]| addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let pools =
+        |pools: &[AllocationPool]| pools.iter().map(|p| format!("{}-{}", p.start, p.end)).collect::<Vec<_>>().join(",");
+    let routes = |routes: &[Route]| {
+        routes.iter().map(|r| format!("{} via {}", r.destination, r.nexthop)).collect::<Vec<_>>().join(",")
+    };
     let address = |address: Option<IpAddr>| address.map_or_else(|| "none".to_owned(), |address| address.to_string());
     vec![
         update.name.as_ref().map(|name| Change::of("name", &found.name, name)),
+        update.description.as_ref().map(|text| Change::of("description", &found.description, text)),
         update
             .dns_nameservers
             .as_ref()
             .map(|dns| Change::of("dns_nameservers", list(&found.dns_nameservers), list(dns))),
         update.gateway_ip.map(|gateway| Change::of("gateway_ip", address(found.gateway_ip), address(gateway))),
         update.enable_dhcp.map(|dhcp| Change::of("enable_dhcp", found.enable_dhcp, dhcp)),
+        update
+            .allocation_pools
+            .as_ref()
+            .map(|wanted| Change::of("allocation_pools", pools(&found.allocation_pools), pools(wanted))),
+        update.host_routes.as_ref().map(|wanted| Change::of("host_routes", routes(&found.host_routes), routes(wanted))),
     ]
 }
 
@@ -166,7 +177,10 @@ fn own(target: &Target, seen: &Observed, state: &State, role: Role) -> Result<Su
         name: (found.name != name).then_some(name),
         dns_nameservers: (found.dns_nameservers != dns).then_some(dns),
         gateway_ip: (found.gateway_ip != gateway).then_some(gateway),
+        description: lost_description(target, found, target.marker.description()),
         enable_dhcp: (!found.enable_dhcp).then_some(true),
+        allocation_pools: default_pool(&found.cidr).filter(|pools| found.allocation_pools != *pools),
+        host_routes: (!found.host_routes.is_empty()).then(Vec::new),
     };
     let unrepairable = unrepairable(target, role, found);
     let adopted = is_adopted(target, state, Key::subnet(role), &subnet);
@@ -179,6 +193,21 @@ fn default_gateway(cidr: &IpNet) -> Option<IpAddr> {
         IpNet::V4(net) => net.hosts().next().map(IpAddr::V4),
         IpNet::V6(net) => Some(IpAddr::V6((u128::from(net.network()) + 1).into())),
     }
+}
+
+/// Neutron hands out all but the gateway's address and, for IPv4, the first and the last one. `None`: too small to tell.
+fn default_pool(cidr: &IpNet) -> Option<Vec<AllocationPool>> {
+    let (start, end) = match cidr {
+        IpNet::V4(net) => {
+            let (first, last) = (u32::from(net.network()).checked_add(2)?, u32::from(net.broadcast()).checked_sub(1)?);
+            (first <= last).then_some((IpAddr::V4(first.into()), IpAddr::V4(last.into())))?
+        }
+        IpNet::V6(net) => {
+            let (first, last) = (u128::from(net.network()).checked_add(2)?, u128::from(net.broadcast()));
+            (first <= last).then_some((IpAddr::V6(first.into()), IpAddr::V6(last.into())))?
+        }
+    };
+    Some(vec![AllocationPool { start, end }])
 }
 
 /// A subnet's range, origin and IPv6 modes are fixed when it is made.

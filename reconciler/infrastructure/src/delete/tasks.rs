@@ -1,0 +1,125 @@
+//! A task each kind of thing that goes. What is gone is forgotten at once.
+
+use fabric_openstack::{Query, RouterInterface};
+use fabric_openstack_types::{
+    ApiError, Owned,
+    compute::KeyPair,
+    network::{Network, Router, SecurityGroup, Subnet},
+    share::ShareNetwork,
+};
+
+use super::{
+    blockers::{Blocker, Ours, holds},
+    release::{blocked, release},
+    routes::RoutesRemoval,
+};
+use crate::{
+    apply::Run,
+    error::Error,
+    state::Key,
+    target::Role,
+};
+
+pub(super) const KEY_PAIR_KEYS: [Key; 2] = [Key::KeyPair, Key::KeyPairFingerprint];
+pub(super) const SECURITY_GROUP_KEYS: [Key; 3] =
+    [Key::SecurityGroup, Key::SecurityGroupName, Key::SecurityGroupRules];
+pub(super) const SHARE_NETWORK_KEYS: [Key; 2] = [Key::ShareNetwork, Key::ShareNetworkName];
+pub(super) const NETWORK_KEYS: [Key; 2] = [Key::Network, Key::NetworkName];
+
+pub(super) fn subnet_keys(role: Role) -> [Key; 2] {
+    [Key::subnet(role), Key::range(role)]
+}
+
+pub(super) fn forget(run: &Run<'_>, keys: &[Key]) {
+    let mut state = run.state();
+    keys.iter().for_each(|key| state.clear(*key));
+}
+
+pub(super) async fn key_pair(run: &Run<'_>, pair: Owned<KeyPair>) -> Result<(), Error> {
+    run.cloud.delete_key_pair(&pair.map(|it| it.name)).await?;
+    forget(run, &KEY_PAIR_KEYS);
+    Ok(())
+}
+
+/// Ports anywhere in our project may use it.
+pub(super) async fn security_group(run: &Run<'_>, ours: &Ours, group: Owned<SecurityGroup>) -> Result<(), Error> {
+    let project = Query::project(&group.get().project_id);
+    let id = group.map(|it| it.id);
+    let foreign = || async {
+        let ports = run.cloud.ports(&project).await?;
+        let using: Vec<_> = ports.into_iter().filter(|port| port.security_groups.contains(id.get())).collect();
+        Ok(ours.foreign(&using))
+    };
+    release(run, "security group", id.get().as_str(), || run.cloud.delete_security_group(&id), foreign).await?;
+    forget(run, &SECURITY_GROUP_KEYS);
+    Ok(())
+}
+
+pub(super) async fn routes(run: &Run<'_>, removal: RoutesRemoval) -> Result<(), Error> {
+    Ok(run.cloud.remove_routes(&removal.router, &removal.routes).await?)
+}
+
+pub(super) async fn share_network(run: &Run<'_>, share: Owned<ShareNetwork>) -> Result<(), Error> {
+    run.cloud.delete_share_network(&share.map(|it| it.id)).await?;
+    forget(run, &SHARE_NETWORK_KEYS);
+    Ok(())
+}
+
+/// Our routes are gone by now: one that still leads through the subnet is somebody else's.
+pub(super) async fn interfaces(run: &Run<'_>, interfaces: Vec<(Owned<RouterInterface>, ipnet::IpNet)>) -> Result<(), Error> {
+    for (interface, range) in interfaces {
+        let RouterInterface { router, subnet } = interface.get();
+        let foreign = || async {
+            let routes = run.cloud.router(router).await?.routes;
+            Ok(routes.iter().filter(|route| range.contains(&route.nexthop)).map(Blocker::route).collect())
+        };
+        let id = format!("on subnet {subnet}");
+        release(run, "router interface", &id, || run.cloud.remove_router_interface(&interface), foreign).await?;
+    }
+    Ok(())
+}
+
+/// Only in a given network: ours takes its subnets along.
+pub(super) async fn subnets(run: &Run<'_>, ours: &Ours, subnets: Vec<(Role, Owned<Subnet>)>) -> Result<(), Error> {
+    for (role, subnet) in subnets {
+        let foreign = || async {
+            let ports = run.cloud.ports(&Query::network(&subnet.get().network_id)).await?;
+            let on: Vec<_> = ports.into_iter().filter(|port| holds(port, subnet.get())).collect();
+            Ok(ours.foreign(&on))
+        };
+        let id = subnet.clone().map(|it| it.id);
+        release(run, "subnet", id.get().as_str(), || run.cloud.delete_subnet(&id), foreign).await?;
+        forget(run, &subnet_keys(role));
+        run.save().await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn network(
+    run: &Run<'_>,
+    ours: &Ours,
+    network: Owned<Network>,
+    foreign_subnets: Vec<Blocker>,
+) -> Result<(), Error> {
+    let id = network.map(|it| it.id);
+    blocked("network", id.get().as_str(), &foreign_subnets)?;
+    let query = Query::network(id.get());
+    let foreign = || async { Ok::<_, ApiError>(ours.foreign(&run.cloud.ports(&query).await?)) };
+    release(run, "network", id.get().as_str(), || run.cloud.delete_network(&id), foreign).await?;
+    forget(run, &NETWORK_KEYS);
+    Role::ALL.iter().for_each(|role| forget(run, &subnet_keys(*role)));
+    Ok(())
+}
+
+/// Our interfaces are gone by now: one that is left is somebody else's.
+pub(super) async fn router(run: &Run<'_>, router: Owned<Router>) -> Result<(), Error> {
+    let id = router.map(|it| it.id);
+    let query = Query::device(id.get().as_str());
+    let foreign = || async {
+        let ports = run.cloud.ports(&query).await?;
+        Ok(ports.iter().filter(|port| port.is_router_interface()).map(Blocker::port).collect())
+    };
+    release(run, "router", id.get().as_str(), || run.cloud.delete_router(&id), foreign).await?;
+    forget(run, &[Key::Router]);
+    Ok(())
+}
