@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use fabric_openstack::Query;
 use fabric_openstack_types::{
-    ErrorClass, Evidence, Owned,
-    ids::SubnetId,
-    load_balancer::LoadBalancer,
-    observed::Observed,
+    ErrorClass, Evidence, Owned, ids::SubnetId, load_balancer::LoadBalancer, observed::Observed,
 };
 use tokio::time::{Instant, sleep};
 
@@ -20,11 +17,7 @@ fn prefix(target: &Target) -> String {
     format!("kube_service_{}_", target.name())
 }
 
-pub(super) fn plan(
-    target: &Target,
-    seen: &Observed,
-    subnets: &[SubnetRemoval],
-) -> Planned<Vec<Owned<LoadBalancer>>> {
+pub(super) fn plan(target: &Target, seen: &Observed, subnets: &[SubnetRemoval]) -> Planned<Vec<Owned<LoadBalancer>>> {
     let on = node_subnet_ids(target, subnets)?;
     let listed = match &seen.load_balancers {
         // No Octavia, or no subnet that one could stand on.

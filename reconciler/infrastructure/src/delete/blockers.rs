@@ -137,9 +137,8 @@ pub(super) fn foreign_ports(
     let going: Vec<&Subnet> =
         subnets.iter().filter_map(|it| it.subnet.as_ref().ok()?.owned()).map(Owned::get).collect();
     let ports = Observed::ok(&seen.network_ports).into_iter().flatten();
-    let holding = ports.filter(|port| {
-        Some(&port.network_id) == network || going.iter().any(|subnet| holds(port, subnet))
-    });
+    let holding =
+        ports.filter(|port| Some(&port.network_id) == network || going.iter().any(|subnet| holds(port, subnet)));
     holding.filter(|port| ours.is_foreign(port)).map(Blocker::port).collect()
 }
 

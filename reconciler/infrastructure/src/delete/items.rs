@@ -4,7 +4,7 @@ use fabric_openstack_types::Owned;
 
 use super::{
     blockers::Blocker,
-    plan::{DeletePlan, Planned, Removal, SubnetRemoval},
+    plan::{DeletePlan, Removal, SubnetRemoval},
 };
 use crate::{
     find::Identified,
@@ -28,7 +28,9 @@ impl DeletePlan {
                 items.push(gone("route", &name, None, &reason));
             }
         }
-        items.extend(self.share_network.iter().filter_map(|it| item("share network", it, "networks.shareNetworkId", OURS)));
+        items.extend(
+            self.share_network.iter().filter_map(|it| item("share network", it, "networks.shareNetworkId", OURS)),
+        );
         items.extend(self.subnets.iter().filter_map(|it| interface(it, target)));
         items.extend(self.subnets.iter().filter_map(|it| self.subnet(it)));
         items.extend(self.network.iter().filter_map(|it| item("network", it, "networks.id", OURS)));
@@ -68,9 +70,9 @@ fn item<T: Identified>(kind: &str, removal: &Removal<T>, field: &str, reason: &s
 }
 
 fn interface(removal: &SubnetRemoval, target: &Target) -> Option<Item> {
-    let Ok(Some(interface)) = &removal.interface as &Planned<_> else { return None };
+    let interface = removal.interface.as_ref().ok()?.as_ref()?.get();
     let name = target.subnet_name(removal.role);
-    let reason = format!("belongs to our subnet, on router {}", Owned::get(interface).router);
+    let reason = format!("belongs to our subnet, on router {}", interface.router);
     Some(gone(interface_task(removal.role), &name, None, &reason))
 }
 

@@ -230,7 +230,8 @@ fn subnets(
     network: &Planned<Removal<Network>>,
     router: &Planned<Removal<Router>>,
 ) -> Vec<SubnetRemoval> {
-    let given_ids = [(Role::Nodes, target.subnet.given()), (Role::NodesIpv6, target.ipv6.as_ref().and_then(Ipv6::given))];
+    let given_ids =
+        [(Role::Nodes, target.subnet.given()), (Role::NodesIpv6, target.ipv6.as_ref().and_then(Ipv6::given))];
     let own = target.own_subnets();
     let removal = |role: Role| {
         if let Some(id) = given_ids.iter().find(|(of, id)| *of == role && id.is_some()).and_then(|(_, id)| *id) {
@@ -271,9 +272,9 @@ fn interface(
     let Removal::Remove(subnet) = subnet.as_ref().map_err(Clone::clone)? else { return Ok(None) };
     let Some(router) = node_router(target, router)? else { return Ok(None) };
     let ports = need(&seen.router_ports, "the router's ports")?;
-    let attached = ports.iter().any(|port| {
-        port.is_router_interface() && port.device_id == router.as_str() && port.is_on(&subnet.get().id)
-    });
+    let attached = ports
+        .iter()
+        .any(|port| port.is_router_interface() && port.device_id == router.as_str() && port.is_on(&subnet.get().id));
     Ok(attached.then(|| subnet.clone().map(|subnet| RouterInterface { router, subnet: subnet.id })))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fabric_openstack_types::{
     Evidence, Owned,
-    ids::RouterId,
+    ids::{RouterId, SubnetId},
     network::{Port, Route, Router, Subnet},
     observed::Observed,
 };
@@ -91,7 +91,7 @@ fn attached(seen: &Observed, router: &Router, subnets: &[SubnetRemoval]) -> Plan
 }
 
 fn holds(port: &Port, route: &Route, nodes: &[Subnet]) -> bool {
-    let here = |id| nodes.iter().any(|subnet| subnet.id == *id);
+    let here = |id: &SubnetId| nodes.iter().any(|subnet| subnet.id == *id);
     port.fixed_ips.iter().any(|ip| ip.ip_address == Some(route.nexthop) && here(&ip.subnet_id))
 }
 

@@ -13,16 +13,10 @@ use super::{
     release::{blocked, release},
     routes::RoutesRemoval,
 };
-use crate::{
-    apply::Run,
-    error::Error,
-    state::Key,
-    target::Role,
-};
+use crate::{apply::Run, error::Error, state::Key, target::Role};
 
 pub(super) const KEY_PAIR_KEYS: [Key; 2] = [Key::KeyPair, Key::KeyPairFingerprint];
-pub(super) const SECURITY_GROUP_KEYS: [Key; 3] =
-    [Key::SecurityGroup, Key::SecurityGroupName, Key::SecurityGroupRules];
+pub(super) const SECURITY_GROUP_KEYS: [Key; 3] = [Key::SecurityGroup, Key::SecurityGroupName, Key::SecurityGroupRules];
 pub(super) const SHARE_NETWORK_KEYS: [Key; 2] = [Key::ShareNetwork, Key::ShareNetworkName];
 pub(super) const NETWORK_KEYS: [Key; 2] = [Key::Network, Key::NetworkName];
 
@@ -66,7 +60,10 @@ pub(super) async fn share_network(run: &Run<'_>, share: Owned<ShareNetwork>) -> 
 }
 
 /// Our routes are gone by now: one that still leads through the subnet is somebody else's.
-pub(super) async fn interfaces(run: &Run<'_>, interfaces: Vec<(Owned<RouterInterface>, ipnet::IpNet)>) -> Result<(), Error> {
+pub(super) async fn interfaces(
+    run: &Run<'_>,
+    interfaces: Vec<(Owned<RouterInterface>, ipnet::IpNet)>,
+) -> Result<(), Error> {
     for (interface, range) in interfaces {
         let RouterInterface { router, subnet } = interface.get();
         let foreign = || async {
