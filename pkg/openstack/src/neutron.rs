@@ -101,8 +101,7 @@ impl Client {
             match self.send(&call).await {
                 Ok(_) => return Ok(()),
                 Err(failure) if is_unknown_path(&failure.error) => at_once.store(false, Ordering::Relaxed),
-                // Neutron 29 answers 500 where the object does not exist. One by one it says what is wrong, and
-                // adding a tag twice is no harm.
+                // Adding a tag twice is no harm, and one by one it says which it is that is wrong.
                 Err(_) => {}
             }
         }
