@@ -1,0 +1,215 @@
+//! The objects in the input: read in parallel, judged by the rules that need nothing else, then joined with what
+//! stands beside them.
+//!
+//! ```text
+//!   sources ─► pool (threads) ─► read: Document ─► Object { Report, Subject?, Beside? }
+//!                                                      └─► join: Cluster, CloudProfile ─► Report, Subject
+//! ```
+//!
+//! A file that is neither YAML nor JSON gives one report, and none of its objects counts.
+
+mod join;
+mod old;
+mod pool;
+mod read;
+
+use std::sync::Arc;
+
+use fabric_apis::{
+    field::{ErrorList, Findings, Warning},
+    gardener::IpFamily,
+    openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig},
+};
+use fabric_infrastructure::Input;
+use serde::Serialize;
+
+use crate::{exit::Result, input::Source};
+
+pub(crate) use old::Old;
+
+/// What was found out about one object.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// The file, as it was named.
+    #[serde(serialize_with = "text")]
+    pub(crate) file: Arc<str>,
+    /// The object's place in the file, from 0.
+    pub(crate) index: usize,
+    /// Its kind; empty for a file that could not be read.
+    pub(crate) kind: String,
+    /// `name` or `namespace/name`.
+    pub(crate) name: String,
+    /// What refuses it.
+    pub(crate) errors: ErrorList,
+    /// What looks wrong.
+    pub(crate) warnings: Vec<Warning>,
+    /// Where the file breaks, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) syntax: Option<Syntax>,
+    /// Why there was nothing to judge (a shoot without workers).
+    #[serde(skip)]
+    pub(crate) note: Option<String>,
+    /// Nobody looked at it: it is another kind, or another provider's.
+    #[serde(skip)]
+    pub(crate) skipped: bool,
+}
+
+fn text<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+/// Where a file breaks.
+#[derive(Debug, Serialize)]
+pub(crate) struct Syntax {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    #[serde(skip)]
+    pub(crate) message: String,
+    /// The bytes, to show the place.
+    #[serde(skip)]
+    pub(crate) bytes: Arc<Vec<u8>>,
+}
+
+impl Report {
+    pub(crate) fn add(&mut self, findings: Findings) {
+        self.errors.extend(findings.errors);
+        self.warnings.extend(findings.warnings);
+    }
+}
+
+/// A shoot's infrastructure, from whichever object described it.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject {
+    /// Everything a reconcile starts from.
+    pub(crate) input: Input,
+    /// The object's name, without namespace; empty for a bare config.
+    pub(crate) name: String,
+    /// The object's namespace.
+    pub(crate) namespace: String,
+    /// The profile that the shoot names: kind, name.
+    pub(crate) profile: Option<(String, String)>,
+    /// The config before the change, with `--old`.
+    pub(crate) before: Option<InfrastructureConfig>,
+    /// `Infrastructure.status.state`.
+    pub(crate) state: Option<serde_json::Value>,
+    /// Whether rules wait for the facts of a `Cluster`.
+    pub(crate) wants_cluster: bool,
+}
+
+/// What other objects need.
+#[derive(Debug)]
+pub(crate) enum Beside {
+    /// Facts of a shoot, by its technical ID, and its profile.
+    Cluster(Box<(fabric_infrastructure::Shoot, Option<CloudProfileConfig>)>),
+    /// An offer, by kind, namespace and name.
+    Profile(Box<Profile>),
+}
+
+/// An offer of the operator.
+#[derive(Clone, Debug)]
+pub(crate) struct Profile {
+    pub(crate) kind: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) config: CloudProfileConfig,
+}
+
+/// One object of the input.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) report: Report,
+    pub(crate) subject: Option<Box<Subject>>,
+    pub(crate) beside: Option<Beside>,
+}
+
+/// Which rules are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Rules {
+    /// Those for a new object.
+    Create,
+    /// Those for a change.
+    Update,
+    /// Both.
+    All,
+}
+
+/// What the rules are told beside the objects.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// Which rules; `None`: those for a new object, and with `old` those for a change.
+    pub(crate) rules: Option<Rules>,
+    /// The objects before the change.
+    pub(crate) old: Option<Old>,
+    /// `spec.networking.nodes`, for objects that don't say.
+    pub(crate) nodes: Option<String>,
+    /// `spec.networking.pods`, likewise.
+    pub(crate) pods: Option<String>,
+    /// `spec.networking.ipFamilies`, likewise.
+    pub(crate) ip_families: Option<Vec<IpFamily>>,
+    /// The region, likewise.
+    pub(crate) region: Option<String>,
+    /// The Keystone domain that floating pools may be limited to.
+    pub(crate) domain: Option<String>,
+    /// The offer that counts for every object.
+    pub(crate) profile: Option<CloudProfileConfig>,
+}
+
+impl Facts {
+    fn asks_create(&self) -> bool {
+        self.rules != Some(Rules::Update)
+    }
+
+    fn asks_update(&self) -> bool {
+        match self.rules {
+            None | Some(Rules::All) => self.old.is_some(),
+            Some(Rules::Update) => true,
+            Some(Rules::Create) => false,
+        }
+    }
+}
+
+/// Reads and judges every object, in the order of the sources.
+///
+/// # Errors
+/// None about an object: those are in the reports.
+pub(crate) fn load(sources: &[Source], facts: &Facts) -> Result<Vec<Object>> {
+    let mut objects = pool::read_all(sources, facts);
+    join::join(&mut objects, facts);
+    Ok(objects)
+}
+
+/// Reads the offer in the file given with `--cloud-profile`: a CloudProfile, a NamespacedCloudProfile, or the bare
+/// CloudProfileConfig.
+///
+/// # Errors
+/// When the file cannot be read or holds none, or several.
+pub(crate) fn profile(path: &std::path::Path) -> Result<CloudProfileConfig> {
+    let stop = |what: String| {
+        crate::exit::Stop::error(format!("{}: {what}", path.display()))
+            .next("--cloud-profile takes a CloudProfile, a NamespacedCloudProfile or a CloudProfileConfig")
+    };
+    let source = Source::File(path.to_owned());
+    let bytes = source.read().map_err(&stop)?;
+    let documents = fabric_apis::decode::documents("", &bytes).map_err(|error| stop(syntax_text(&error)))?;
+    let mut found = Vec::new();
+    for document in documents.into_iter().flat_map(crate::objects::read::expand) {
+        if let Some(profile) = read::profile(document).map_err(|errors| stop(errors.to_string()))? {
+            found.push(profile.config);
+        }
+    }
+    match (found.pop(), found.len()) {
+        (Some(config), 0) => Ok(config),
+        (None, _) => Err(stop("holds no profile".to_owned())),
+        (Some(_), more) => Err(stop(format!("holds {} profiles, one is needed", more + 1))),
+    }
+}
+
+/// A decoding error without the (empty) name of the source.
+fn syntax_text(error: &fabric_apis::decode::Error) -> String {
+    match error {
+        fabric_apis::decode::Error::Syntax { line, column, message, .. } => {
+            format!("line {line}, column {column}: {message}")
+        }
+        other => other.to_string(),
+    }
+}

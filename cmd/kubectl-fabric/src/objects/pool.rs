@@ -1,0 +1,158 @@
+//! Reads sources on all cores, holding the text of few pieces at a time.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use fabric_apis::{
+    decode::{self, documents},
+    field::{Error, ErrorList, ErrorType},
+};
+
+use super::{Facts, Object, Report, Syntax, read};
+use crate::input::{Source, cut};
+
+/// Files are cut into pieces of about this size: some 25 Shoots, so that also one large file keeps all cores busy and
+/// few documents are in memory at once.
+const PIECE: usize = 64 * 1024;
+
+/// A piece of a source to read.
+struct Job {
+    number: usize,
+    file: usize,
+    piece: Result<Piece, String>,
+}
+
+struct Piece {
+    bytes: Arc<Vec<u8>>,
+    range: Range<usize>,
+    lines_before: usize,
+}
+
+/// Hands out the pieces in order; a source is read when its turn comes.
+struct Jobs<'a> {
+    sources: std::iter::Enumerate<std::slice::Iter<'a, Source>>,
+    file: usize,
+    bytes: Arc<Vec<u8>>,
+    pieces: VecDeque<(Range<usize>, usize)>,
+    number: usize,
+}
+
+impl Iterator for Jobs<'_> {
+    type Item = Job;
+
+    fn next(&mut self) -> Option<Job> {
+        self.number += 1;
+        if self.pieces.is_empty() {
+            let (file, source) = self.sources.next()?;
+            self.file = file;
+            match source.read() {
+                Ok(bytes) => self.bytes = Arc::new(bytes),
+                Err(error) => return Some(Job { number: self.number, file, piece: Err(error) }),
+            }
+            self.pieces = cut(&self.bytes, PIECE).into();
+        }
+        let (range, lines_before) = self.pieces.pop_front()?;
+        let piece = Ok(Piece { bytes: self.bytes.clone(), range, lines_before });
+        Some(Job { number: self.number, file: self.file, piece })
+    }
+}
+
+/// What became of a piece.
+enum Outcome {
+    Objects(Vec<Object>),
+    Broken(Box<Object>),
+}
+
+/// Every object of every source, in order.
+pub(super) fn read_all(sources: &[Source], facts: &Facts) -> Vec<Object> {
+    let names: Vec<Arc<str>> = sources.iter().map(|source| source.name().into()).collect();
+    let jobs = Mutex::new(Jobs {
+        sources: sources.iter().enumerate(),
+        file: 0,
+        bytes: Arc::default(),
+        pieces: VecDeque::new(),
+        number: 0,
+    });
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(job) = job else { return done };
+            let name = names.get(job.file).cloned().unwrap_or_default();
+            done.push((job.number, job.file, outcome(job.piece, &name, facts)));
+        }
+    };
+    let helpers = std::thread::available_parallelism().map_or(1, usize::from).saturating_sub(1);
+    let mut all = std::thread::scope(|scope| {
+        let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        // No rule panics; a thread that did would have told so on standard error.
+        all.extend(helpers.into_iter().filter_map(|helper| helper.join().ok()).flatten());
+        all
+    });
+    all.sort_by_key(|(number, _, _)| *number);
+    assemble(all)
+}
+
+/// Puts the pieces of a file together: objects count from 0, and one broken piece voids its file.
+fn assemble(all: Vec<(usize, usize, Outcome)>) -> Vec<Object> {
+    let broken: HashSet<usize> =
+        all.iter().filter(|(_, _, outcome)| matches!(outcome, Outcome::Broken(_))).map(|(_, file, _)| *file).collect();
+    let (mut objects, mut current, mut next, mut told) = (Vec::new(), usize::MAX, 0, HashSet::new());
+    for (_, file, outcome) in all {
+        if file != current {
+            (current, next) = (file, 0);
+        }
+        match outcome {
+            Outcome::Broken(object) if told.insert(file) => objects.push(*object),
+            Outcome::Objects(found) if !broken.contains(&file) => {
+                for mut object in found {
+                    object.report.index = next;
+                    next += 1;
+                    objects.push(object);
+                }
+            }
+            Outcome::Broken(_) | Outcome::Objects(_) => {}
+        }
+    }
+    objects
+}
+
+fn outcome(piece: Result<Piece, String>, name: &Arc<str>, facts: &Facts) -> Outcome {
+    let piece = match piece {
+        Ok(piece) => piece,
+        Err(error) => return Outcome::Broken(Box::new(broken(name, error, None))),
+    };
+    let text = piece.bytes.get(piece.range.clone()).unwrap_or_default();
+    match documents(name, text) {
+        Ok(found) => Outcome::Objects(
+            found.into_iter().flat_map(read::expand).map(|document| read::object(document, name, facts)).collect(),
+        ),
+        Err(decode::Error::Syntax { line, column, message, .. }) => {
+            let line = line + piece.lines_before;
+            let text = format!("line {line}, column {column}: {message}");
+            let syntax = Syntax { line, column, message, bytes: piece.bytes };
+            Outcome::Broken(Box::new(broken(name, text, Some(syntax))))
+        }
+        Err(other) => Outcome::Broken(Box::new(broken(name, other.to_string(), None))),
+    }
+}
+
+fn broken(file: &Arc<str>, detail: String, syntax: Option<Syntax>) -> Object {
+    let error = Error { kind: ErrorType::Invalid, field: "<nil>".to_owned(), value: None, detail };
+    let report = Report {
+        file: file.clone(),
+        index: 0,
+        kind: String::new(),
+        name: String::new(),
+        errors: ErrorList::from(error),
+        warnings: Vec::new(),
+        syntax,
+        note: None,
+        skipped: false,
+    };
+    Object { report, subject: None, beside: None }
+}

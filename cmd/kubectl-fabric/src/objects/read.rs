@@ -1,0 +1,358 @@
+//! From a document to an object of ours, judged by the rules that need nothing else.
+
+use std::sync::Arc;
+
+use fabric_apis::{
+    decode::{self, Document, Kinded, Problem},
+    field::{self, ErrorList, Findings, Path},
+    gardener::{CloudProfile, Cluster, Infrastructure, NamespacedCloudProfile, Secret, Shoot},
+    openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig},
+};
+use fabric_infrastructure::{Input, Shoot as ShootFacts};
+use fabric_validation::openstack::{
+    infrastructure, secret,
+    shoot::{self, CONFIG_PATH, Reading, ShootInput},
+};
+use serde_json::Value;
+
+use super::{Beside, Facts, Object, Profile, Report, Subject};
+
+/// Where the config stands in an Infrastructure.
+pub(crate) const PROVIDER_CONFIG: &str = "spec.providerConfig";
+
+/// Kinds of the provider's API group that are none of ours to judge.
+const NEIGHBOURS: [&str; 5] =
+    ["ControlPlaneConfig", "WorkerConfig", "WorkerStatus", "InfrastructureStatus", "InfrastructureState"];
+
+/// A `List`, as `kubectl get -o yaml` prints one, gives its items.
+pub(super) fn expand(mut document: Document) -> Vec<Document> {
+    let is_list = document.kind().ends_with("List");
+    let items = match document.value.get_mut("items") {
+        Some(Value::Array(items)) if is_list => std::mem::take(items),
+        _ => return vec![document],
+    };
+    let under = |index: usize| format!("items[{index}]");
+    items
+        .into_iter()
+        .enumerate()
+        .map(|(index, value)| {
+            let duplicates = document.duplicates_under(&under(index)).map(str::to_owned).collect();
+            Document { index, value, duplicates }
+        })
+        .collect()
+}
+
+/// Reads and judges one object.
+pub(super) fn object(document: Document, file: &Arc<str>, facts: &Facts) -> Object {
+    let (namespace, name) = (namespace(&document), document.name().to_owned());
+    let report = Report {
+        file: file.clone(),
+        index: document.index,
+        kind: document.kind().to_owned(),
+        name: if namespace.is_empty() { name.clone() } else { format!("{namespace}/{name}") },
+        errors: ErrorList::new(),
+        warnings: Vec::new(),
+        syntax: None,
+        note: None,
+        skipped: false,
+    };
+    let mut reader = Reader { object: Object { report, subject: None, beside: None }, facts, namespace, name };
+    if let Err(errors) = reader.read(document) {
+        reader.object.report.errors.extend(errors);
+    }
+    reader.object
+}
+
+/// The offer in a document, if it is one.
+///
+/// # Errors
+/// What does not fit.
+pub(super) fn profile(document: Document) -> Result<Option<Profile>, ErrorList> {
+    let (namespace, name) = (namespace(&document), document.name().to_owned());
+    let errors = |error: decode::Error| error.to_field_errors(&Path::nil());
+    let (kind, config) = if is::<CloudProfile>(&document) {
+        let found: CloudProfile = document.lenient().map_err(errors)?;
+        (CloudProfile::KIND, found.spec.provider_config)
+    } else if is::<NamespacedCloudProfile>(&document) {
+        let found: NamespacedCloudProfile = document.lenient().map_err(errors)?;
+        (NamespacedCloudProfile::KIND, found.provider_config().cloned())
+    } else if is::<CloudProfileConfig>(&document) {
+        (CloudProfileConfig::KIND, Some(document.value))
+    } else {
+        return Ok(None);
+    };
+    let path = if kind == CloudProfileConfig::KIND { Path::nil() } else { Path::new(PROVIDER_CONFIG) };
+    let config = config.map(|raw| profile_config(raw, &path)).transpose()?.unwrap_or_default();
+    Ok(Some(Profile { kind: kind.to_owned(), namespace, name, config }))
+}
+
+fn profile_config(raw: Value, path: &Path<'_>) -> Result<CloudProfileConfig, ErrorList> {
+    // Other people's object: fields that we don't know are not our business.
+    decode::lenient(raw).map_err(|error| error.to_field_errors(path))
+}
+
+fn namespace(document: &Document) -> String {
+    let metadata = document.value.get("metadata");
+    metadata.and_then(|it| it.get("namespace")).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn is<T: Kinded>(document: &Document) -> bool {
+    document.kind() == T::KIND && document.api_version() == T::API_VERSION
+}
+
+struct Reader<'a> {
+    object: Object,
+    facts: &'a Facts,
+    namespace: String,
+    name: String,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, document: Document) -> Result<(), ErrorList> {
+        let version = document.api_version();
+        match (document.kind(), version) {
+            (InfrastructureConfig::KIND, _) => self.config(&document),
+            (Shoot::KIND, Shoot::API_VERSION) => self.shoot(document),
+            (Infrastructure::KIND, Infrastructure::API_VERSION) => self.infrastructure(document),
+            (Cluster::KIND, Cluster::API_VERSION) => self.cluster(document),
+            (CloudProfile::KIND | NamespacedCloudProfile::KIND, CloudProfile::API_VERSION)
+            | (CloudProfileConfig::KIND, CloudProfileConfig::API_VERSION) => {
+                self.duplicates(&document);
+                self.object.beside = profile(document)?.map(|profile| Beside::Profile(Box::new(profile)));
+                Ok(())
+            }
+            ("Secret", "v1") => self.secret(&document),
+            _ => self.other(&document),
+        }
+    }
+
+    fn other(&mut self, document: &Document) -> Result<(), ErrorList> {
+        let (kind, version) = (document.kind(), document.api_version());
+        let ours = InfrastructureConfig::API_VERSION;
+        let group = |version: &str| version.split_once('/').map(|(group, _)| group.to_owned());
+        let wrong = |field: &str, value: &str, detail: &str| {
+            Err(field::Error::invalid(&Path::new(field), value, detail).into())
+        };
+        if kind.is_empty() {
+            return Err(field::Error::required(&Path::new("kind"), "an object needs apiVersion and kind").into());
+        }
+        // A misspelt kind must not pass for a stranger's.
+        let known = [
+            (Shoot::KIND, Shoot::API_VERSION),
+            (Infrastructure::KIND, Infrastructure::API_VERSION),
+            (Cluster::KIND, Cluster::API_VERSION),
+            (CloudProfile::KIND, CloudProfile::API_VERSION),
+            (NamespacedCloudProfile::KIND, CloudProfile::API_VERSION),
+            (CloudProfileConfig::KIND, CloudProfileConfig::API_VERSION),
+        ];
+        if let Some((_, wanted)) = known.iter().find(|(name, wanted)| *name == kind && group(wanted) == group(version))
+        {
+            return wrong("apiVersion", version, &format!("{kind} is known as {wanted}"));
+        }
+        if version.is_empty() {
+            return Err(field::Error::required(&Path::new("apiVersion"), "an object needs apiVersion and kind").into());
+        }
+        if group(version) == group(ours) && !NEIGHBOURS.contains(&kind) {
+            return wrong("kind", kind, &format!("no kind of {ours}; is it InfrastructureConfig?"));
+        }
+        self.skip("none of the kinds that this command knows".to_owned());
+        Ok(())
+    }
+
+    fn skip(&mut self, why: String) {
+        self.object.report.note = Some(format!("skipped: {why}"));
+        self.object.report.skipped = true;
+    }
+
+    fn duplicates(&mut self, document: &Document) {
+        let problems: Vec<Problem> = document.duplicates.iter().cloned().map(Problem::Duplicate).collect();
+        if !problems.is_empty() {
+            let error = decode::Error::Fields { strict: true, problems };
+            self.object.report.errors.extend(error.to_field_errors(&Path::nil()));
+        }
+    }
+
+    /// A config that stands alone.
+    fn config(&mut self, document: &Document) -> Result<(), ErrorList> {
+        let config: InfrastructureConfig = document.strict().map_err(|error| error.to_field_errors(&Path::nil()))?;
+        let facts = self.facts;
+        let shoot = ShootFacts {
+            region: facts.region.clone(),
+            nodes: facts.nodes.clone(),
+            pods: facts.pods.clone(),
+            ip_families: facts.ip_families.clone(),
+            ..ShootFacts::default()
+        };
+        let input = Input::bare(config, shoot);
+        if facts.asks_create() {
+            let found = infrastructure::validate(&input.config, &input.static_context(), &Path::nil());
+            self.object.report.add(found);
+        }
+        self.subject(input, None, None);
+        Ok(())
+    }
+
+    fn shoot(&mut self, document: Document) -> Result<(), ErrorList> {
+        let provider = document.value.pointer("/spec/provider/type").and_then(Value::as_str).unwrap_or_default();
+        if !provider.is_empty() && provider != "openstack" {
+            self.skip(format!("its provider is {provider}"));
+            return Ok(());
+        }
+        let Some(shoot) = ShootInput::read(document, Reading::Strict)? else {
+            self.object.report.note = Some("no workers, hence no infrastructure".to_owned());
+            return Ok(());
+        };
+        if self.facts.asks_create() {
+            self.object.report.add(shoot::validate(&shoot));
+        }
+        let profile = profile_of(&shoot.shoot);
+        let mut input = Input::of_shoot(shoot);
+        input.shoot.region = input.shoot.region.or_else(|| self.facts.region.clone());
+        self.subject(input, profile, None);
+        Ok(())
+    }
+
+    fn infrastructure(&mut self, document: Document) -> Result<(), ErrorList> {
+        let path = Path::new(PROVIDER_CONFIG);
+        for duplicate in document.duplicates_outside(PROVIDER_CONFIG) {
+            let problems = vec![Problem::Duplicate(duplicate.to_owned())];
+            let error = decode::Error::Fields { strict: true, problems };
+            self.object.report.errors.extend(error.to_field_errors(&Path::nil()));
+        }
+        let config = document.strict_at::<InfrastructureConfig>(PROVIDER_CONFIG);
+        let config = config.map_err(|error| error.to_field_errors(&path))?;
+        let found: Infrastructure = document.lenient().map_err(|error| error.to_field_errors(&Path::nil()))?;
+        let provider = found.spec.type_.as_str();
+        if !provider.is_empty() && provider != "openstack" {
+            self.skip(format!("its type is {provider}"));
+            return Ok(());
+        }
+        let config = config.ok_or_else(|| field::Error::required(&path, "an InfrastructureConfig must be set"))?;
+        let key = found.spec.ssh_public_key.map(|key| String::from_utf8_lossy(&key.0).trim().to_owned());
+        let shoot = ShootFacts {
+            technical_id: self.namespace.clone(),
+            region: Some(found.spec.region).filter(|region| !region.is_empty()),
+            nodes: self.facts.nodes.clone(),
+            pods: self.facts.pods.clone(),
+            ip_families: self.facts.ip_families.clone(),
+            ssh_public_key: key.filter(|key| !key.is_empty()),
+            ..ShootFacts::default()
+        };
+        let state = found.status.and_then(|status| status.state).filter(|state| !state.is_null());
+        self.subject(Input { config, profile: None, shoot, path: PROVIDER_CONFIG }, None, state);
+        if let Some(subject) = &mut self.object.subject {
+            subject.wants_cluster = true;
+        }
+        Ok(())
+    }
+
+    fn cluster(&mut self, document: Document) -> Result<(), ErrorList> {
+        self.duplicates(&document);
+        let found: Cluster = document.lenient().map_err(|error| error.to_field_errors(&Path::nil()))?;
+        let path = Path::new("spec.shoot");
+        let shoot = found.spec.shoot().map_err(|error| error.to_field_errors(&path))?;
+        let shoot = ShootInput { shoot, config: InfrastructureConfig::default() };
+        shoot.overlay().map_err(|errors| errors.with_prefix(&path))?;
+        let mut facts = Input::of_shoot(shoot).shoot;
+        facts.technical_id.clone_from(&self.name);
+        let path = Path::new("spec.cloudProfile");
+        let profile = found.spec.cloud_profile().map_err(|error| error.to_field_errors(&path))?.spec.provider_config;
+        let path = path.child(PROVIDER_CONFIG);
+        let profile = profile.map(|raw| profile_config(raw, &path)).transpose()?;
+        self.object.beside = Some(Beside::Cluster(Box::new((facts, profile))));
+        Ok(())
+    }
+
+    fn secret(&mut self, document: &Document) -> Result<(), ErrorList> {
+        let kind = document.value.get("type").and_then(Value::as_str).unwrap_or("Opaque");
+        if kind != "Opaque" {
+            self.skip(format!("a secret of type {kind}"));
+            return Ok(());
+        }
+        self.duplicates(document);
+        // The reader's own words would quote the value.
+        let decoded = decode::lenient::<Secret>(document.value.clone()).map_err(|error| {
+            let mut errors = error.to_field_errors(&Path::new("secret"));
+            errors = errors
+                .into_iter()
+                .map(|error| field::Error {
+                    value: None,
+                    detail: "must be text: base64 in data, plain in stringData, in quotes where it looks like a number"
+                        .to_owned(),
+                    ..error
+                })
+                .collect();
+            errors
+        })?;
+        self.object.report.errors.extend(secret::validate(&decoded));
+        Ok(())
+    }
+
+    /// Keeps what plans and the rules that wait need, and asks the rules for a change.
+    fn subject(&mut self, input: Input, profile: Option<(String, String)>, state: Option<Value>) {
+        let before = self.facts.old.as_ref().and_then(|old| {
+            let report = &self.object.report;
+            old.find(&report.kind, &report.name).cloned()
+        });
+        if self.facts.asks_update() {
+            let path = fabric_infrastructure::validate::root(input.path);
+            match &before {
+                Some(before) => {
+                    let errors = infrastructure::validate_update(&input.config, before, &path);
+                    self.object.report.add(Findings { errors, warnings: Vec::new() });
+                }
+                None if self.facts.rules == Some(super::Rules::Update) => {
+                    let detail = "--old holds no object of this kind and name to compare with";
+                    self.object.report.errors.push(field::Error::not_found(&Path::nil(), detail));
+                }
+                None => {}
+            }
+        }
+        self.object.subject = Some(Box::new(Subject {
+            input,
+            name: self.name.clone(),
+            namespace: self.namespace.clone(),
+            profile,
+            before,
+            state,
+            wants_cluster: false,
+        }));
+    }
+}
+
+/// The profile that a shoot names.
+fn profile_of(shoot: &Shoot) -> Option<(String, String)> {
+    let reference = shoot.spec.cloud_profile.as_ref().map(|it| {
+        let kind = if it.kind.is_empty() { CloudProfile::KIND } else { it.kind.as_str() };
+        (kind.to_owned(), it.name.clone())
+    });
+    reference.or_else(|| shoot.spec.cloud_profile_name.clone().map(|name| (CloudProfile::KIND.to_owned(), name)))
+}
+
+/// The config in an older object, read without complaint about fields that we don't know.
+///
+/// # Errors
+/// What does not read.
+pub(super) fn old_config(document: Document) -> Result<Option<InfrastructureConfig>, ErrorList> {
+    let path = match document.kind() {
+        InfrastructureConfig::KIND => {
+            return document.lenient().map(Some).map_err(|error| error.to_field_errors(&Path::nil()));
+        }
+        Shoot::KIND => CONFIG_PATH,
+        Infrastructure::KIND => PROVIDER_CONFIG,
+        _ => return Ok(None),
+    };
+    let found = path.split('.').try_fold(&document.value, |value, key| value.get(key));
+    match found {
+        None | Some(Value::Null) => Ok(None),
+        Some(raw) => decode::lenient(raw.clone()).map(Some).map_err(|error| error.to_field_errors(&Path::new(path))),
+    }
+}
+
+/// `namespace/name`, or what of it there is.
+pub(super) fn full_name(document: &Document) -> String {
+    match (namespace(document).as_str(), document.name()) {
+        ("", name) => name.to_owned(),
+        (namespace, name) => format!("{namespace}/{name}"),
+    }
+}
