@@ -6,10 +6,12 @@
 //! others and for old ones that an older version accepted.
 //!
 //! YAML is read as version 1.2 says: `on`, `yes` and `off` are strings. An unquoted number stays a number, so where a
-//! string is expected (`id: 1e10`) it is an error that says to quote it, never a silently changed value.
+//! string is expected (`id: 1e10`) it is an error that says to quote it, never a silently changed value. What is too
+//! long for a number (an id of 32 digits) is a string.
 
 mod reader;
 mod strict;
+mod yaml;
 
 use std::fmt;
 

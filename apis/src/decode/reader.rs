@@ -4,13 +4,12 @@ use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
-use serde_saphyr::options::DuplicateKeyPolicy;
 
-use super::{Document, Error};
+use super::{Document, Error, yaml};
 
 /// Deeper nesting is refused, before it exhausts the 2 MiB stack of a worker thread (an unoptimised build takes up to
 /// 25 KiB a level). Our objects need about fifteen levels, a large custom resource definition forty.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// Reads all objects of a file. Empty documents (`---` alone, only comments) are left out. Input that begins like JSON
 /// is read as JSON, several objects one after the other included; everything else, and flow-style YAML, as YAML.
@@ -22,9 +21,9 @@ const MAX_DEPTH: usize = 64;
 pub fn documents(source_name: &str, bytes: &[u8]) -> Result<Vec<Document>, Error> {
     let raw = if looks_like_json(bytes) {
         // `{a: 1}` is YAML too. When both readers refuse, the JSON one knows better what was meant.
-        json(source_name, bytes).or_else(|error| yaml(source_name, bytes).map_err(|_| error))?
+        json(source_name, bytes).or_else(|error| yaml::read(source_name, bytes).map_err(|_| error))?
     } else {
-        yaml(source_name, bytes)?
+        yaml::read(source_name, bytes)?
     };
     Ok(raw
         .into_iter()
@@ -52,48 +51,10 @@ fn json(source_name: &str, bytes: &[u8]) -> Result<Vec<Raw>, Error> {
     })
 }
 
-fn yaml(source_name: &str, bytes: &[u8]) -> Result<Vec<Raw>, Error> {
-    let options = serde_saphyr::options! {
-        // We see every pair and record duplicates ourselves, with their path.
-        duplicate_keys: DuplicateKeyPolicy::PassThrough,
-        // YAML 1.2: only true and false are booleans.
-        strict_booleans: true,
-        // `007` and `1_000` would lose their spelling as numbers, and both occur as names.
-        leading_zero_numbers_as_strings: true,
-        underscored_numbers_as_strings: true,
-        budget: serde_saphyr::budget! {
-            // A file may hold thousands of Shoots; what is bounded is what a document can expand to.
-            max_events: 50_000_000,
-            max_nodes: 50_000_000,
-            max_documents: 1_000_000,
-            max_depth: MAX_DEPTH,
-        },
-        alias_limits: serde_saphyr::alias_limits! {
-            max_total_replayed_events: 100_000,
-        },
-    };
-    serde_saphyr::from_slice_multiple_with_options::<Raw>(bytes, options).map_err(|error| {
-        let error = error.without_snippet();
-        let (line, column) =
-            error.location().map_or((0, 0), |location| (to_usize(location.line()), to_usize(location.column())));
-        let text = error.to_string();
-        Error::Syntax { source_name: source_name.to_owned(), line, column, message: without_position(&text).to_owned() }
-    })
-}
-
-fn to_usize(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-/// The YAML reader ends its text with ` at line 3, column 5`; we tell the position once, in front.
-fn without_position(text: &str) -> &str {
-    text.rsplit_once(" at line ").map_or(text, |(message, _)| message)
-}
-
 /// A value and the paths of keys that occurred twice in it.
-struct Raw {
-    value: Value,
-    duplicates: Vec<String>,
+pub(super) struct Raw {
+    pub(super) value: Value,
+    pub(super) duplicates: Vec<String>,
 }
 
 impl<'de> Deserialize<'de> for Raw {

@@ -59,7 +59,7 @@ fn all_ill_typed_fields_are_told_with_the_fix() {
     let body = "
 floatingPoolName: 1
 networks:
-  id: 11112222333344445555666677778888
+  id: 12
   subnetId: 1e10
   securityGroupId: true
   subnetPool: {id: p, prefixLength: wide}
@@ -71,7 +71,6 @@ networks:
     for part in [
         "unknown field \"networks.unknown\"",
         "field \"floatingPoolName\": invalid type: integer `1`, expected a string; put the value in quotes",
-        "field \"networks.id\": invalid type: floating point `1.1112222333344446e+31`, expected a string; put the value in quotes",
         "field \"networks.subnetId\": invalid type: floating point `10000000000.0`, expected a string; put the value in quotes",
         "field \"networks.securityGroupId\": invalid type: boolean `true`, expected a string; put the value in quotes",
         "field \"networks.subnetPool.prefixLength\": invalid type: string \"wide\", expected an integer",
@@ -92,6 +91,8 @@ networks:
   worker: no
   id: 123e4567-e89b-12d3-a456-426614174000
   subnetId: 00000000000000000000000000000001
+  securityGroupId: 11112222333344445555666677778888
+  shareNetworkId: 1111222233334444555566667777e888
   router: {id: 1_000}
 ";
     let config = config(body).unwrap();
@@ -100,6 +101,8 @@ networks:
     assert_eq!(config.networks.worker, "no");
     assert_eq!(config.networks.id.as_deref(), Some("123e4567-e89b-12d3-a456-426614174000"));
     assert_eq!(config.networks.subnet_id.as_deref(), Some("00000000000000000000000000000001"));
+    assert_eq!(config.networks.security_group_id.as_deref(), Some("11112222333344445555666677778888"));
+    assert_eq!(config.networks.share_network_id.as_deref(), Some("1111222233334444555566667777e888"));
     assert_eq!(config.networks.router_id(), Some("1_000"));
 }
 
