@@ -1,1 +1,39 @@
-//! placeholder
+//! What the tests of the reconcile on a real cloud stand on.
+//!
+//! ```text
+//!   clouds.yaml ─┐                ┌─► World: a project of its own, an owner who hands things over
+//!   facts.json  ─┴─► Lab ─► case ─┤        │ raw HTTP (never our client)        ▲
+//!                                 │        ▼                                    │ snapshot, before and after
+//!                                 │     networks, routers, … given ─────────────┘
+//!                                 └─► Shoot: the reconcile as its user runs it, every call counted, every save kept
+//! ```
+//!
+//! Invariants:
+//! * What is given is made and looked at by a client of its own: a mistake of ours cannot hide itself.
+//! * Each test has its own project and users, so tests run side by side, and leaves nothing, whatever happens in it.
+//! * Without a cloud a test says SKIPPED, and why.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "part of the tests: what goes wrong here ends the test"
+)]
+
+mod lab;
+mod raw;
+mod shoot;
+mod snapshot;
+mod stores;
+mod user;
+
+mod world;
+
+pub use lab::{Facts, Lab};
+pub use raw::{Raw, Service};
+pub use shoot::{Calls, Run, SSH_KEY, Shoot, unsettled};
+pub use snapshot::Snapshot;
+pub use stores::{Saves, StopAt};
+pub use user::{Given, NODES};
+pub use world::{World, case, case_with};
