@@ -38,17 +38,21 @@ pub(crate) fn handle(st: &mut State, req: &Request) -> Outcome {
     }
     let who = keystone::caller(st, req)?;
     let asked = req.header("x-openstack-manila-api-version");
-    let minor = microversion::parse(asked, 0, NEWEST).map_err(|wrong| wrong.reply(fault))?;
+    let minor = microversion::parse(asked, 0, NEWEST).map_err(|wrong| {
+        let malformed = matches!(wrong, microversion::Wrong::Malformed(_));
+        let reply = wrong.reply(fault);
+        if malformed { reply } else { versioned(reply, asked.unwrap_or_default()) }
+    })?;
     let answer = match parts.as_slice() {
         ["v2", rest @ ..] => route(st, req, &who, minor, rest),
-        _ => Err(Reply::no_route("\n")),
+        _ => Err(Reply::no_route("")),
     };
-    let versioned = |reply: Reply| {
-        reply
-            .with("X-OpenStack-Manila-API-Version", format!("2.{minor}"))
-            .with("Vary", "X-OpenStack-Manila-API-Version")
-    };
-    answer.map(versioned).map_err(versioned)
+    let shown = format!("2.{minor}");
+    answer.map(|r| versioned(r, &shown)).map_err(|r| versioned(r, &shown))
+}
+
+fn versioned(reply: Reply, version: &str) -> Reply {
+    reply.with("X-OpenStack-Manila-API-Version", version).with("Vary", "X-OpenStack-Manila-API-Version")
 }
 
 fn route(st: &mut State, req: &Request, who: &Who, minor: u32, rest: &[&str]) -> Outcome {
@@ -69,7 +73,7 @@ fn route(st: &mut State, req: &Request, who: &Who, minor: u32, rest: &[&str]) ->
             Ok(Reply::json(200, wrap("quota_set", quota_set(st, project))))
         }
         (_, ["quota-sets", _]) => Err(fault(403, "Policy doesn't allow quota_set:update to be performed.".to_owned())),
-        _ => Err(Reply::no_route("\n")),
+        _ => Err(Reply::no_route("")),
     }
 }
 

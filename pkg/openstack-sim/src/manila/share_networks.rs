@@ -31,7 +31,7 @@ pub(crate) fn handle(st: &mut State, req: &Request, who: &Who, minor: u32, rest:
             Ok(Reply::empty(202))
         }
         (_, [id, "subnets", rest @ ..]) if minor >= SUBNETS => subnets(st, req, who, id, rest),
-        _ => Err(Reply::no_route("\n")),
+        _ => Err(Reply::no_route("")),
     }
 }
 
@@ -164,7 +164,7 @@ fn subnet(st: &mut State, wanted: &Value) -> Result<Value, Reply> {
 fn update(st: &mut State, req: &Request, who: &Who, minor: u32, id: &str) -> Outcome {
     let wanted = envelope(req, "share_network")?;
     writable(st, who, id, "update")?;
-    let Some(doc) = st.get_mut(table::SHARE_NETWORKS, id) else { return Err(Reply::no_route("\n")) };
+    let Some(doc) = st.get_mut(table::SHARE_NETWORKS, id) else { return Err(Reply::no_route("")) };
     for key in ["name", "description"] {
         if let Some(value) = wanted.get(key) {
             set(doc, key, value.clone());
@@ -221,7 +221,7 @@ fn subnets(st: &mut State, req: &Request, who: &Who, id: &str, rest: &[&str]) ->
             replace(st, id, left);
             Ok(Reply::empty(202))
         }
-        _ => Err(Reply::no_route("\n")),
+        _ => Err(Reply::no_route("")),
     }
 }
 
