@@ -27,6 +27,9 @@ pub mod status;
 pub mod target;
 pub mod validate;
 
+#[cfg(test)]
+mod testing;
+
 pub use apply::Timing;
 pub use delete::{DeletePlan, apply_delete, plan_delete};
 pub use dereference::{Input, Shoot};
