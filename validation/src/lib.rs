@@ -5,7 +5,8 @@
 //!   nodes, IP families  ──┼─► openstack::infrastructure ──► Findings
 //!   CloudProfileConfig  ──┼─► openstack::cloud_profile         └─► warnings (accepted, looks wrong)
 //!   Shoot               ──┼─► openstack::shoot  (takes the parts out of a Shoot and calls the others)
-//!   Secret              ──┴─► openstack::secret
+//!   Secret              ──┼─► openstack::secret
+//!   Observed            ──┴─► openstack::check  (what only the cloud knows, already read)
 //! ```
 //!
 //! Invariants:

@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Tag};
 
@@ -146,17 +147,17 @@ impl Builder {
             Some(Frame::Sequence { list, .. }) => list.push(value),
             Some(Frame::Mapping { map, key, merges, .. }) => match key.take() {
                 Some(Key::Merge) => merges.push(value),
-                Some(Key::Name(name)) => {
-                    if map.contains_key(&name) {
+                Some(Key::Name(name)) => match map.entry(name) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(value);
+                    }
+                    Entry::Occupied(mut entry) => {
+                        let name = entry.key().clone();
+                        entry.insert(value);
                         let path = self.path(&name);
                         self.duplicates.push(path);
-                        if let Some(Frame::Mapping { map, .. }) = self.stack.last_mut() {
-                            map.insert(name, value);
-                        }
-                    } else {
-                        map.insert(name, value);
                     }
-                }
+                },
                 None => return Err("a key must be a text, not a list or an object".to_owned()),
             },
         }
