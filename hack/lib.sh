@@ -17,6 +17,8 @@ locked() { # file command...
 
 # The virtual environment of the OpenStack services; another pin is another folder.
 VENV=$CACHE/openstack-$(digest < "$ROOT/hack/openstack/requirements.txt")
+# What the benches compare with, beyond what the lab's environment holds.
+BENCH=$CACHE/bench-$(digest < "$ROOT/test/bench/requirements.txt")
 NEXTEST_VERSION=0.9.148
 NEXTEST=$CACHE/nextest-$NEXTEST_VERSION
 DENY_VERSION=0.20.0

@@ -1,0 +1,14 @@
+#!/usr/bin/env python3
+"""usage: bench.py WORK_FOLDER N…   (by test/bench/run, which prepares what these need)"""
+import sys
+
+import p12
+import p9
+from harness import Rows, say
+
+work, *wanted = sys.argv[1:]
+rows = Rows()
+for number in wanted:
+    say(f"P{number}")
+    {"9": p9, "12": p12}[number].main(work, rows)
+rows.table()
