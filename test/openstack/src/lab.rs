@@ -63,3 +63,22 @@ pub(crate) fn log_in(user: &Value, project: &Value) -> Value {
         "scope": {"project": project},
     }})
 }
+
+/// While this lives, no status in the lab moves, for anybody.
+#[derive(Debug)]
+pub struct Hold(std::path::PathBuf);
+
+impl Hold {
+    /// Stops the lab's data plane.
+    pub fn on(facts: &Facts) -> Self {
+        let file = std::path::PathBuf::from(&facts.hold_file);
+        std::fs::write(&file, "").unwrap();
+        Self(file)
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        std::fs::remove_file(&self.0).ok();
+    }
+}

@@ -30,8 +30,8 @@ mod user;
 
 mod world;
 
-pub use lab::{Facts, Lab};
-pub use raw::{Raw, Service};
+pub use lab::{Facts, Hold, Lab};
+pub use raw::{Raw, Service, text as raw_text};
 pub use shoot::{Calls, Run, SSH_KEY, Shoot, unsettled};
 pub use snapshot::Snapshot;
 pub use stores::{Saves, StopAt};

@@ -107,6 +107,6 @@ impl Raw {
 }
 
 /// A JSON text.
-pub(crate) fn text(value: &Value) -> String {
+pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }

@@ -111,3 +111,26 @@ impl Snapshot {
         self.0.keys().filter(|key| key.starts_with(&format!("{kind} "))).count()
     }
 }
+
+impl Snapshot {
+    /// Fails unless everything here is the same in `later`, kinds in `but` excepted: they only must be there.
+    #[track_caller]
+    pub fn assert_kept_but(&self, later: &Self, but: &[&str], when: &str) {
+        for (key, before) in &self.0 {
+            let after = later.0.get(key).unwrap_or_else(|| panic!("{when}: {key} is gone: {before}"));
+            if !but.iter().any(|kind| key.starts_with(&format!("{kind} "))) {
+                assert_eq!(before, after, "{when}: {key}");
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    /// The same as [`Snapshot::assert_kept_but`]; what is of a kind in `but` may also be gone.
+    #[track_caller]
+    pub fn assert_kept_but_gone(&self, later: &Self, but: &[&str], when: &str) {
+        let mut here = self.clone();
+        here.0.retain(|key, _| !but.iter().any(|kind| key.starts_with(&format!("{kind} "))));
+        here.assert_kept(later, when);
+    }
+}

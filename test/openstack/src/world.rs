@@ -1,6 +1,9 @@
 //! A project of its own for each test, and the users in it.
 
-use std::{future::Future, sync::Arc};
+use std::{
+    future::Future,
+    sync::{Arc, Mutex},
+};
 
 use fabric_openstack_types::credentials::{AuthMethod, Credentials, DomainRef, Interface, Scope, UserRef};
 use futures::future::join_all;
@@ -32,6 +35,8 @@ pub struct Inner {
     pub owner: Raw,
     gardener: (String, String),
     users: Vec<String>,
+    /// What an administrator made for this test outside the project, to be deleted after it: service and path.
+    outside: Mutex<Vec<(Service, String)>>,
 }
 
 impl std::ops::Deref for World {
@@ -93,7 +98,7 @@ impl World {
         }
         let owner = Raw::log_in(&facts, &password(&users[0], &project)).await;
         let gardener = (format!("{prefix}-gardener"), users[1].clone());
-        Self(Arc::new(Inner { facts, prefix, project, admin, owner, gardener, users }))
+        Self(Arc::new(Inner { facts, prefix, project, admin, owner, gardener, users, outside: Mutex::default() }))
     }
 
     /// What the shoot's user logs in with.
@@ -126,6 +131,14 @@ impl World {
         format!("{}-{name}", self.prefix)
     }
 
+    /// Has the administrator make something outside the project; it is deleted after the test. Returns its id.
+    pub async fn outside(&self, service: Service, path: &str, key: &str, fields: Value) -> String {
+        let made = self.admin.post(service, path, json!({key: fields})).await;
+        let id = text(&made[key]["id"]);
+        self.outside.lock().unwrap().push((service, format!("{path}/{id}")));
+        id
+    }
+
     /// Deletes all that lies in the project, then the project and its users.
     async fn take_away(&self) {
         for round in 0..4 {
@@ -135,6 +148,10 @@ impl World {
         }
         for name in self.names("os-keypairs", Service::Compute, "keypairs").await {
             self.owner.delete(Service::Compute, &format!("os-keypairs/{name}")).await;
+        }
+        let outside = std::mem::take(&mut *self.outside.lock().unwrap());
+        for (service, path) in outside.into_iter().rev() {
+            self.admin.delete(service, &path).await;
         }
         for user in &self.users {
             self.admin.delete(Service::Identity, &format!("users/{user}")).await;

@@ -8,4 +8,13 @@
     reason = "helpers of tests"
 )]
 
+mod bad_input;
+mod deletion;
+mod drift;
+mod dual_stack;
+mod floating;
+mod held;
 mod patterns;
+mod resume;
+mod shares;
+mod upstream;
