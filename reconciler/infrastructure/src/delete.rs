@@ -22,7 +22,9 @@
 use std::future::Future;
 
 use fabric_flow::{FlowError, Graph, Options, Task};
-use fabric_openstack::Cloud;
+use fabric_openstack::{Cloud, RouterInterface};
+use fabric_openstack_types::{Owned, network::Subnet};
+use ipnet::IpNet;
 
 use crate::{
     apply::{ApplyError, Run, Timing},
@@ -41,6 +43,8 @@ mod tasks;
 
 #[cfg(test)]
 mod tests;
+
+use blockers::Ours;
 
 pub use blockers::Blocker;
 pub use plan::{DeletePlan, Planned, Removal, SubnetRemoval, plan_delete};
@@ -73,8 +77,8 @@ pub async fn apply_delete(
 ) -> Result<State, ApplyError> {
     let run = Run::new(cloud, target, timing, state, store);
     forget_absent(&plan, &run);
-    let blockers = plan.ours.clone();
-    let outcome = graph(plan, &run, &blockers).run(options, || run.save()).await;
+    let ours = plan.ours.clone();
+    let outcome = graph(plan, &run, &ours).run(options, || run.save()).await;
     if outcome.is_ok() {
         forget_all(&run);
     }
@@ -115,36 +119,41 @@ fn forget_all(run: &Run<'_>) {
 }
 
 /// A task each thing that goes, and each that could not be looked up; what stays, and what is gone, has none.
-fn graph<'a>(plan: DeletePlan, run: &'a Run<'a>, ours: &'a blockers::Ours) -> Graph<'a, Error> {
+fn graph<'a>(plan: DeletePlan, run: &'a Run<'a>, ours: &'a Ours) -> Graph<'a, Error> {
     let mut graph = Graph::new();
-    let own_network = run.target.network.is_own();
     step(&mut graph, run, KEY_PAIR, &[], plan.key_pair, |pair| tasks::key_pair(run, pair));
     let group = owned(plan.security_group);
     step(&mut graph, run, SECURITY_GROUP, &[], group, |group| tasks::security_group(run, ours, group));
     step(&mut graph, run, ROUTES, &[], plan.routes, |routes| tasks::routes(run, routes));
-    let balancers = plan.load_balancers.map(|all| (!all.is_empty()).then_some(all));
+    let balancers = plan.load_balancers.map(some);
     step(&mut graph, run, LOAD_BALANCERS, &[], balancers, |all| balancers::delete(run, all));
     step(&mut graph, run, SHARE_NETWORK, &[], owned(plan.share_network), |share| tasks::share_network(run, share));
-    let (nodes, reservations): (Vec<_>, Vec<_>) = plan.subnets.into_iter().partition(|it| it.role == Role::Nodes);
-    for (name_of, after, subnets) in [
-        ([INTERFACE, SUBNET], [INTERFACE, LOAD_BALANCERS, SHARE_NETWORK], nodes),
-        ([INTERFACE_V6, SUBNETS_V6], [INTERFACE_V6, LOAD_BALANCERS, SHARE_NETWORK], reservations),
-    ] {
-        let [interface, subnet] = name_of;
-        let (interfaces, subnets) = halves(subnets);
-        // A floating IP of a load balancer holds the interface as well as a route does.
-        let frees = [ROUTES, LOAD_BALANCERS];
-        step(&mut graph, run, interface, &frees, interfaces, |all| tasks::interfaces(run, all));
-        if !own_network {
-            step(&mut graph, run, subnet, &after, subnets, |all| tasks::subnets(run, ours, all));
-        }
-    }
+    let (nodes, ipv6): (Vec<_>, Vec<_>) = plan.subnets.into_iter().partition(|it| it.role == Role::Nodes);
+    subnet_steps(&mut graph, run, ours, [INTERFACE, SUBNET], &nodes);
+    subnet_steps(&mut graph, run, ours, [INTERFACE_V6, SUBNETS_V6], &ipv6);
     let emptied = [INTERFACE, INTERFACE_V6, LOAD_BALANCERS, SHARE_NETWORK];
     let foreign = plan.foreign_subnets;
     step(&mut graph, run, NETWORK, &emptied, owned(plan.network), |it| tasks::network(run, ours, it, foreign));
     step(&mut graph, run, ROUTER, &[ROUTES, INTERFACE, INTERFACE_V6], owned(plan.router), |it| tasks::router(run, it));
     graph.drop_absent_dependencies();
     graph
+}
+
+/// The interfaces on the subnets of one family, then the subnets, unless their network takes them along.
+fn subnet_steps<'a>(
+    graph: &mut Graph<'a, Error>,
+    run: &'a Run<'a>,
+    ours: &'a Ours,
+    [interface, subnet]: [&'static str; 2],
+    removals: &[SubnetRemoval],
+) {
+    // A floating IP of a load balancer holds the interface as a route does.
+    let freed = [ROUTES, LOAD_BALANCERS];
+    step(graph, run, interface, &freed, interfaces(removals), |all| tasks::interfaces(run, ours, all));
+    if !run.target.network.is_own() {
+        let emptied = [interface, LOAD_BALANCERS, SHARE_NETWORK];
+        step(graph, run, subnet, &emptied, subnets(removals), |all| tasks::subnets(run, ours, all));
+    }
 }
 
 fn step<'a, T, F>(
@@ -164,29 +173,29 @@ fn step<'a, T, F>(
     }
 }
 
-fn owned<T>(removal: Planned<Removal<T>>) -> Planned<Option<fabric_openstack_types::Owned<T>>> {
+fn owned<T>(removal: Planned<Removal<T>>) -> Planned<Option<Owned<T>>> {
     removal.map(Removal::into_owned)
 }
 
-type Interface = (fabric_openstack_types::Owned<fabric_openstack::RouterInterface>, ipnet::IpNet);
-type Subnet = (Role, fabric_openstack_types::Owned<fabric_openstack_types::network::Subnet>);
+fn some<T>(all: Vec<T>) -> Option<Vec<T>> {
+    (!all.is_empty()).then_some(all)
+}
 
-/// The interfaces and the subnets of one family that go; the first error if one could not be looked up.
-fn halves(subnets: Vec<SubnetRemoval>) -> (Planned<Option<Vec<Interface>>>, Planned<Option<Vec<Subnet>>>) {
-    let mut interfaces: Planned<Vec<Interface>> = Ok(Vec::new());
-    let mut gone: Planned<Vec<Subnet>> = Ok(Vec::new());
-    for SubnetRemoval { role, subnet, interface } in subnets {
-        interfaces = interfaces.and_then(|mut all| {
-            if let (Some(interface), Some(subnet)) = (interface?, subnet.as_ref().ok().and_then(Removal::get)) {
-                all.push((interface, subnet.cidr));
-            }
-            Ok(all)
-        });
-        gone = gone.and_then(|mut all| {
-            all.extend(owned(subnet)?.map(|subnet| (role, subnet)));
-            Ok(all)
-        });
+/// The interfaces that go, with their subnets' ranges; the first error if one could not be looked up.
+fn interfaces(removals: &[SubnetRemoval]) -> Planned<Option<Vec<(Owned<RouterInterface>, IpNet)>>> {
+    let mut all = Vec::new();
+    for it in removals {
+        let range = it.subnet.as_ref().ok().and_then(Removal::get).map(|subnet| subnet.cidr);
+        all.extend(it.interface.clone()?.zip(range));
     }
-    let some = |all: Vec<Interface>| (!all.is_empty()).then_some(all);
-    (interfaces.map(some), gone.map(|all| (!all.is_empty()).then_some(all)))
+    Ok(some(all))
+}
+
+/// The subnets that go, likewise.
+fn subnets(removals: &[SubnetRemoval]) -> Planned<Option<Vec<(Role, Owned<Subnet>)>>> {
+    let mut all = Vec::new();
+    for it in removals {
+        all.extend(owned(it.subnet.clone())?.map(|subnet| (it.role, subnet)));
+    }
+    Ok(some(all))
 }

@@ -45,6 +45,8 @@ pub(crate) struct FakeCloud {
     pub(crate) broken: BTreeSet<&'static str>,
     /// Services that the catalog lacks.
     pub(crate) absent: Vec<Service>,
+    /// Which changing call answers 500, counted from one.
+    pub(crate) fails_at: Option<usize>,
     /// How many listings a load balancer survives its deletion.
     pub(crate) lingers: u64,
 }
@@ -68,8 +70,10 @@ impl FakeCloud {
         calls.iter().position(|it| it == call).unwrap_or_else(|| panic!("no {call:?} in {calls:?}"))
     }
 
-    fn note(&self, call: String) {
-        self.calls.lock().unwrap().push(call);
+    fn note(&self, call: String) -> Result<()> {
+        let mut calls = self.calls.lock().unwrap();
+        calls.push(call);
+        if self.fails_at == Some(calls.len()) { Err(refusal(ErrorClass::Server, "call", 500)) } else { Ok(()) }
     }
 
     fn list<T: DeserializeOwned>(&self, collection: &'static str, query: &Query) -> Result<Vec<T>> {
@@ -87,7 +91,7 @@ impl FakeCloud {
     }
 
     fn remove(&self, collection: &'static str, key: &str, id: &str, in_use: bool) -> Result<()> {
-        self.note(format!("DELETE {collection} {id}"));
+        self.note(format!("DELETE {collection} {id}"))?;
         if in_use {
             return Err(refusal(ErrorClass::InUse, id, 409));
         }
@@ -107,7 +111,9 @@ fn hit(object: &Value, query: &Query) -> bool {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    query.pairs().iter().all(|(key, _)| query.pairs().iter().any(|(other, value)| other == key && text(key) == *value))
+    // Filters into lists are left to the caller, as some clouds do.
+    let pairs = || query.pairs().iter().filter(|(key, _)| *key != "fixed_ips");
+    pairs().all(|(key, _)| pairs().any(|(other, value)| other == key && text(key) == *value))
 }
 
 fn refusal(class: ErrorClass, what: &str, status: u16) -> ApiError {
@@ -201,7 +207,7 @@ impl api::Network for FakeCloud {
     }
     async fn remove_router_interface(&self, interface: &Owned<RouterInterface>) -> Result<()> {
         let RouterInterface { router, subnet } = interface.get();
-        self.note(format!("DETACH {router} {subnet}"));
+        self.note(format!("DETACH {router} {subnet}"))?;
         let range = self.one::<Subnet>("subnets", subnet.as_str())?.cidr;
         if self.one::<Router>("routers", router.as_str())?.routes.iter().any(|it| range.contains(&it.nexthop)) {
             return Err(refusal(ErrorClass::InUse, router.as_str(), 409));
@@ -214,7 +220,7 @@ impl api::Network for FakeCloud {
     }
     async fn remove_routes(&self, router: &RouterId, routes: &[Owned<Route>]) -> Result<()> {
         for route in routes.iter().map(Owned::get) {
-            self.note(format!("UNROUTE {router} {} {}", route.destination, route.nexthop));
+            self.note(format!("UNROUTE {router} {} {}", route.destination, route.nexthop))?;
         }
         let gone: Vec<Value> = routes.iter().map(|it| json!(it.get())).collect();
         for it in self.world().entry("routers").or_default().iter_mut().filter(|it| it["id"] == router.as_str()) {
@@ -311,7 +317,7 @@ impl api::LoadBalancers for FakeCloud {
     }
     async fn delete_load_balancer(&self, id: &Owned<LoadBalancerId>) -> Result<()> {
         let id = id.get().as_str();
-        self.note(format!("DELETE balancers {id}"));
+        self.note(format!("DELETE balancers {id}"))?;
         for it in self.world().entry("balancers").or_default().iter_mut().filter(|it| it["id"] == id) {
             if it["provisioning_status"].as_str().unwrap_or_default().starts_with("PENDING_") {
                 return Err(refusal(ErrorClass::Conflict, id, 409));

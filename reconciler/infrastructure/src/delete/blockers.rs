@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt};
 
 use fabric_openstack_types::{
-    Owned,
+    ApiError, Owned,
     ids::SubnetId,
     load_balancer::LoadBalancer,
     marker::Mark,
@@ -81,6 +81,8 @@ pub(crate) struct Ours {
     leaves: BTreeSet<SubnetId>,
     /// The share network goes, and Manila's ports with it.
     shares: bool,
+    /// Why a server's port may be ours without being known.
+    servers_unknown: Option<ApiError>,
 }
 
 impl Ours {
@@ -103,11 +105,12 @@ impl Ours {
             router: node_router(target, router).ok().flatten().map(|id| id.to_string()),
             leaves: left.map(|it| it.get().subnet.clone()).collect(),
             shares: share.as_ref().is_ok_and(|it| it.owned().is_some()),
+            servers_unknown: seen.servers.as_ref().and_then(|listed| listed.as_ref().err()).cloned(),
         }
     }
 
     /// Whether a port is somebody else's, so that waiting for it is in vain.
-    pub(super) fn is_foreign(&self, port: &Port) -> bool {
+    fn is_foreign(&self, port: &Port) -> bool {
         let owner = port.device_owner.as_str();
         let of_router = owner.starts_with("network:") && Some(&port.device_id) == self.router.as_ref();
         let ours = AUTOMATIC.contains(&owner)
@@ -121,8 +124,16 @@ impl Ours {
         !ours
     }
 
-    pub(super) fn foreign(&self, ports: &[Port]) -> Vec<Blocker> {
-        ports.iter().filter(|port| self.is_foreign(port)).map(Blocker::port).collect()
+    /// Names the foreign ones.
+    ///
+    /// # Errors
+    /// It cannot be told, since the servers could not be listed.
+    pub(super) fn foreign(&self, ports: &[Port]) -> Result<Vec<Blocker>, ApiError> {
+        let foreign: Vec<Blocker> = ports.iter().filter(|port| self.is_foreign(port)).map(Blocker::port).collect();
+        match &self.servers_unknown {
+            Some(error) if !foreign.is_empty() => Err(error.clone()),
+            Some(_) | None => Ok(foreign),
+        }
     }
 }
 
@@ -139,7 +150,7 @@ pub(super) fn foreign_ports(
     let ports = Observed::ok(&seen.network_ports).into_iter().flatten();
     let holding =
         ports.filter(|port| Some(&port.network_id) == network || going.iter().any(|subnet| holds(port, subnet)));
-    holding.filter(|port| ours.is_foreign(port)).map(Blocker::port).collect()
+    ours.foreign(&holding.cloned().collect::<Vec<_>>()).unwrap_or_default()
 }
 
 /// Whether the port keeps the subnet. Addresses that ports made themselves on an IPv6 subnet go with it, except a

@@ -2,11 +2,12 @@
 
 use fabric_openstack::{Query, RouterInterface};
 use fabric_openstack_types::{
-    ApiError, Owned,
+    Owned,
     compute::KeyPair,
     network::{Network, Router, SecurityGroup, Subnet},
     share::ShareNetwork,
 };
+use ipnet::IpNet;
 
 use super::{
     blockers::{Blocker, Ours, holds},
@@ -42,7 +43,7 @@ pub(super) async fn security_group(run: &Run<'_>, ours: &Ours, group: Owned<Secu
     let foreign = || async {
         let ports = run.cloud.ports(&project).await?;
         let using: Vec<_> = ports.into_iter().filter(|port| port.security_groups.contains(id.get())).collect();
-        Ok(ours.foreign(&using))
+        ours.foreign(&using)
     };
     release(run, "security group", id.get().as_str(), || run.cloud.delete_security_group(&id), foreign).await?;
     forget(run, &SECURITY_GROUP_KEYS);
@@ -59,16 +60,24 @@ pub(super) async fn share_network(run: &Run<'_>, share: Owned<ShareNetwork>) -> 
     Ok(())
 }
 
-/// Our routes are gone by now: one that still leads through the subnet is somebody else's.
+/// Our routes and load balancers are gone by now: a route that still leads through the subnet is somebody else's, and
+/// what else holds an interface is the floating IP of a port.
 pub(super) async fn interfaces(
     run: &Run<'_>,
-    interfaces: Vec<(Owned<RouterInterface>, ipnet::IpNet)>,
+    ours: &Ours,
+    interfaces: Vec<(Owned<RouterInterface>, IpNet)>,
 ) -> Result<(), Error> {
     for (interface, range) in interfaces {
         let RouterInterface { router, subnet } = interface.get();
         let foreign = || async {
             let routes = run.cloud.router(router).await?.routes;
-            Ok(routes.iter().filter(|route| range.contains(&route.nexthop)).map(Blocker::route).collect())
+            let through: Vec<_> = routes.iter().filter(|route| range.contains(&route.nexthop)).collect();
+            if !through.is_empty() {
+                return Ok(through.into_iter().map(Blocker::route).collect());
+            }
+            let query = Query::all().and("fixed_ips", format!("subnet_id={subnet}"));
+            let ports = run.cloud.ports(&query).await?;
+            ours.foreign(&ports.into_iter().filter(|port| port.is_on(subnet)).collect::<Vec<_>>())
         };
         let id = format!("on subnet {subnet}");
         release(run, "router interface", &id, || run.cloud.remove_router_interface(&interface), foreign).await?;
@@ -82,7 +91,7 @@ pub(super) async fn subnets(run: &Run<'_>, ours: &Ours, subnets: Vec<(Role, Owne
         let foreign = || async {
             let ports = run.cloud.ports(&Query::network(&subnet.get().network_id)).await?;
             let on: Vec<_> = ports.into_iter().filter(|port| holds(port, subnet.get())).collect();
-            Ok(ours.foreign(&on))
+            ours.foreign(&on)
         };
         let id = subnet.clone().map(|it| it.id);
         release(run, "subnet", id.get().as_str(), || run.cloud.delete_subnet(&id), foreign).await?;
@@ -101,7 +110,7 @@ pub(super) async fn network(
     let id = network.map(|it| it.id);
     blocked("network", id.get().as_str(), &foreign_subnets)?;
     let query = Query::network(id.get());
-    let foreign = || async { Ok::<_, ApiError>(ours.foreign(&run.cloud.ports(&query).await?)) };
+    let foreign = || async { ours.foreign(&run.cloud.ports(&query).await?) };
     release(run, "network", id.get().as_str(), || run.cloud.delete_network(&id), foreign).await?;
     forget(run, &NETWORK_KEYS);
     Role::ALL.iter().for_each(|role| forget(run, &subnet_keys(*role)));

@@ -115,10 +115,7 @@ proptest! {
             scene.state = State::default();
         }
         if matches!(memory, Memory::State | Memory::Shape) {
-            for it in scene.world.values_mut().flatten().filter(|it| it["description"].is_string()) {
-                let group = it["description"].as_str().unwrap().starts_with("Cluster Nodes");
-                it["description"] = json!(if group { "Cluster Nodes" } else { "" });
-            }
+            scene.unmark();
         }
         let (plan, after, end) = run(|| async {
             let cloud = scene.cloud();

@@ -260,6 +260,14 @@ impl Scene {
         self.world.get_mut(collection).unwrap().retain(|it| it["id"] != id);
     }
 
+    /// As an earlier controller made it.
+    pub(super) fn unmark(&mut self) {
+        for it in self.world.values_mut().flatten().filter(|it| it["description"].is_string()) {
+            let group = it["description"].as_str().unwrap().starts_with("Cluster Nodes");
+            it["description"] = json!(if group { "Cluster Nodes" } else { "" });
+        }
+    }
+
     pub(super) fn cloud(&self) -> FakeCloud {
         FakeCloud::new(self.world.clone())
     }
