@@ -120,16 +120,15 @@ impl Client {
     pub(crate) async fn repeat(&self, call: &Call) -> Result<Answer, ApiError> {
         let mut attempts = Attempts::new(self.retry, self.shared.clock.now());
         loop {
-            let error = match self.send(call).await {
+            match self.send(call).await {
                 Ok(answer) => return Ok(answer),
-                Err(failure) => failure.error,
-            };
-            self.pause(&mut attempts, error).await?;
+                Err(failure) => self.pause(&mut attempts, failure).await?,
+            }
         }
     }
 
     /// Sends a call that creates something. When it may have arrived, `look` searches for its result before it is
-    /// sent again; `read` takes the result from the answer.
+    /// sent again; when nobody can look, it is not sent again. `read` takes the result from the answer.
     pub(crate) async fn create<T, L>(
         &self,
         call: &Call,
@@ -144,24 +143,36 @@ impl Client {
             let failure = match self.send(call).await {
                 Ok(answer) => match read(&answer) {
                     Ok(made) => return Ok(made),
-                    // It exists, only its description was unreadable.
-                    Err(error) => Failure { error, maybe_done: true },
+                    Err(error) => Failure::unreadable(error),
                 },
                 Err(failure) => failure,
             };
-            let maybe_done = failure.maybe_done;
-            let paused = self.pause(&mut attempts, failure.error).await;
-            if maybe_done && let Ok(Some(made)) = look().await {
-                tracing::info!(service = %call.service, "found what a lost answer had created");
-                return Ok(made);
+            if !failure.maybe_done {
+                self.pause(&mut attempts, failure).await?;
+                continue;
             }
-            paused?;
+            let error = failure.error.clone();
+            // The look comes after the pause: the service may be at it still.
+            let paused = self.pause(&mut attempts, failure).await;
+            match look().await {
+                Ok(Some(made)) => {
+                    tracing::info!(service = %call.service, %error, "found what a lost answer had created");
+                    return Ok(made);
+                }
+                Ok(None) => paused?,
+                Err(blind) => {
+                    tracing::warn!(service = %call.service, %blind, "cannot tell whether a lost call was carried out");
+                    return Err(error);
+                }
+            }
         }
     }
 
     /// Waits before the next attempt, or returns the error if it is final.
-    async fn pause(&self, attempts: &mut Attempts, error: ApiError) -> Result<(), ApiError> {
-        match attempts.next(&error, self.shared.clock.now()) {
+    async fn pause(&self, attempts: &mut Attempts, failure: Failure) -> Result<(), ApiError> {
+        let Failure { error, unsent, .. } = failure;
+        let wait = attempts.next(&error, self.shared.clock.now());
+        match wait.filter(|_| !unsent) {
             Some(wait) => {
                 tracing::debug!(%error, ?wait, "trying again");
                 self.shared.clock.sleep(wait).await;

@@ -47,24 +47,31 @@ fn authorities(pem: &str) -> Result<Vec<Certificate>, Error> {
     Ok(found)
 }
 
-/// A call that failed, and whether the service may have acted on it.
+/// A call that failed, and what that says about sending it again.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: ApiError,
     /// The request may have arrived and may have had its effect.
     pub(crate) maybe_done: bool,
+    /// It failed before it was sent: the login was tried again already, and a missing endpoint stays missing.
+    pub(crate) unsent: bool,
 }
 
 impl Failure {
-    /// The request never left us, or was refused before anything happened.
+    /// The request was never made.
     pub(crate) fn before(error: ApiError) -> Self {
-        Self { error, maybe_done: false }
+        Self { error, maybe_done: false, unsent: true }
     }
 
     /// Judges an answer that is no success: a server that failed may have failed after the effect.
     pub(crate) fn answered(error: ApiError) -> Self {
         let maybe_done = matches!(error.class, ErrorClass::Server | ErrorClass::Timeout);
-        Self { error, maybe_done }
+        Self { error, maybe_done, unsent: false }
+    }
+
+    /// A success that cannot be read: the effect is there.
+    pub(crate) fn unreadable(error: ApiError) -> Self {
+        Self { error, maybe_done: true, unsent: false }
     }
 }
 
@@ -92,6 +99,7 @@ pub(crate) fn lost(service: Service, method: &str, url: &Url, error: &reqwest::E
     Failure {
         error: ApiError::local(service, method, url.path(), class, message),
         maybe_done: !(error.is_connect() || error.is_builder() || class == ErrorClass::Tls),
+        unsent: false,
     }
 }
 
