@@ -91,7 +91,6 @@ pub struct Cloud {
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
     listeners: Vec<JoinHandle<()>>,
-    seed: Seed,
 }
 
 impl Cloud {
@@ -132,7 +131,7 @@ impl Cloud {
                 tokio::spawn(server::accept(socket, service, Arc::clone(&shared), stopped.clone()))
             })
             .collect();
-        Ok(Self { shared, stop, listeners, seed: config.seed })
+        Ok(Self { shared, stop, listeners })
     }
 
     /// Accepts no more, lets open requests end for up to two seconds, and closes everything.
@@ -184,24 +183,26 @@ impl Cloud {
                 "identity_api_version": 3,
             })
         };
-        let person = |name: &str, project: &str, domain: &str, password: &str| {
+        let person = |name: &str, project: &str, domain: &str| {
+            let password = st.find(table::USERS, "name", name).map(|u| owned(u, "_password"));
             cloud(json!({
-                "auth_url": st.auth_url(), "username": name, "password": password, "project_name": project,
-                "user_domain_name": domain, "project_domain_name": domain,
+                "auth_url": st.auth_url(), "username": name, "password": password,
+                "project_name": project, "user_domain_name": domain, "project_domain_name": domain,
             }))
         };
         let mut clouds = Map::new();
-        clouds.insert("admin".to_owned(), person("admin", "admin", "Default", &self.seed.admin_password));
+        clouds.insert("admin".to_owned(), person("admin", "admin", "Default"));
         for (name, project) in [("demo", "demo"), ("demo-reader", "demo"), ("netadmin", "demo"), ("other", "other")] {
-            clouds.insert(name.to_owned(), person(name, project, "demo", &self.seed.user_password));
+            clouds.insert(name.to_owned(), person(name, project, "demo"));
         }
-        let id = st.find(table::APP_CREDENTIALS, "name", "ci").map(|c| owned(c, "id")).unwrap_or_default();
-        let mut program = cloud(json!({
-            "auth_url": st.auth_url(), "application_credential_id": id,
-            "application_credential_secret": self.seed.application_credential_secret,
-        }));
-        set(&mut program, "auth_type", "v3applicationcredential");
-        clouds.insert("demo-appcred".to_owned(), program);
+        if let Some(credential) = st.find(table::APP_CREDENTIALS, "name", "ci") {
+            let mut program = cloud(json!({
+                "auth_url": st.auth_url(), "application_credential_id": text(credential, "id"),
+                "application_credential_secret": text(credential, "_secret"),
+            }));
+            set(&mut program, "auth_type", "v3applicationcredential");
+            clouds.insert("demo-appcred".to_owned(), program);
+        }
         json!({"clouds": clouds}).to_string()
     }
 

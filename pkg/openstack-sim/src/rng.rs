@@ -12,6 +12,11 @@ impl Rng {
         Self(seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0))
     }
 
+    /// Where the sequence stands, to go on from there another time.
+    pub(crate) fn position(&self) -> u64 {
+        self.0
+    }
+
     /// The next 64 bits.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::json::{owned, set, text};
 use crate::keystone::{app_credentials, directory};
-use crate::neutron::{networks, pools, subnets};
+use crate::neutron::{networks, pools, security_groups, subnets};
 use crate::request::{Body, Request};
 use crate::state::{State, Who, table};
 use crate::{Service, dispatch};
@@ -57,6 +57,9 @@ pub(crate) fn fill(st: &mut State, seed: &Seed) {
     for name in ["neutron", "nova", "manila", "octavia"] {
         let id = user(st, name, "default", &seed.admin_password);
         grant(st, &service_project, &id, &["manager", "member", "reader", "admin", "service"]);
+    }
+    for project in [&admin_project, &demo, &other] {
+        security_groups::ensure_default(st, project);
     }
     let mut demo_user = String::new();
     for (name, project, roles) in [

@@ -249,6 +249,7 @@ impl State {
         json!({
             "form": crate::persist::FORM,
             "serial": self.serial,
+            "rng": self.rng.position(),
             "tables": self.tables.iter().map(|(name, rows)| {
                 (name.clone(), rows.values().cloned().collect::<Vec<_>>())
             }).collect::<BTreeMap<_, _>>(),
@@ -256,11 +257,12 @@ impl State {
         })
     }
 
-    /// Takes over a saved cloud. Tokens are not saved; what was pending is due at once.
+    /// Takes over a saved cloud, and goes on with its ids where it stopped. Tokens are not saved; what was pending is due at once.
     pub(crate) fn restore(&mut self, saved: &Value) {
         self.tables.clear();
         self.tokens.clear();
         self.serial = int(saved, "serial");
+        self.rng = Rng::new(saved.get("rng").and_then(Value::as_u64));
         let tables = saved.get("tables").and_then(Value::as_object);
         for (name, rows) in tables.into_iter().flatten() {
             for doc in rows.as_array().into_iter().flatten() {

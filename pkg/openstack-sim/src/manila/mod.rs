@@ -15,6 +15,9 @@ use crate::{Service, microversion};
 /// The newest microversion.
 const NEWEST: u32 = 99;
 
+/// The microversion from which quota sets have a path without `os-`.
+const QUOTA_SETS: u32 = 7;
+
 /// The default limit of share networks.
 const SHARE_NETWORKS: i64 = 10;
 
@@ -61,19 +64,30 @@ fn route(st: &mut State, req: &Request, who: &Who, minor: u32, rest: &[&str]) ->
         (_, ["share-networks", rest @ ..]) => share_networks::handle(st, req, who, minor, rest),
         (&Method::GET, ["types"]) => Ok(Reply::json(200, json!({"volume_types": [], "share_types": []}))),
         (&Method::GET, ["availability-zones"]) => Ok(Reply::json(200, json!({"availability_zones": []}))),
-        (&Method::GET, ["quota-sets", project]) if who.admin() || who.owns(project) => {
+        (_, ["os-quota-sets", project]) if minor < QUOTA_SETS => quota_sets(st, req, who, project),
+        (_, ["quota-sets", project]) if minor >= QUOTA_SETS => quota_sets(st, req, who, project),
+        _ => Err(Reply::no_route("")),
+    }
+}
+
+fn quota_sets(st: &mut State, req: &Request, who: &Who, project: &str) -> Outcome {
+    match req.method {
+        Method::GET if who.admin() || who.owns(project) => {
             let mut body = quota_set(st, project);
-            set(&mut body, "id", *project);
+            set(&mut body, "id", project);
             Ok(Reply::json(200, wrap("quota_set", body)))
         }
-        (&Method::PUT, ["quota-sets", project]) if who.admin() => {
+        Method::PUT if who.admin() => {
             let wanted = req.member("quota_set");
             let wanted = wanted.as_object().ok_or_else(|| fault(400, "quota_set is missing".to_owned()))?;
             quotas::put(st, "share", project, wanted);
             Ok(Reply::json(200, wrap("quota_set", quota_set(st, project))))
         }
-        (_, ["quota-sets", _]) => Err(fault(403, "Policy doesn't allow quota_set:update to be performed.".to_owned())),
-        _ => Err(Reply::no_route("")),
+        Method::DELETE if who.admin() => {
+            quotas::reset(st, "share", project);
+            Ok(Reply::empty(202))
+        }
+        _ => Err(fault(403, "Policy doesn't allow quota_set:update to be performed.".to_owned())),
     }
 }
 

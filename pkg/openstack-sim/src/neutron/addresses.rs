@@ -229,9 +229,12 @@ pub(crate) fn free_everything(st: &mut State, subnet: &str) {
 mod tests {
     use super::*;
 
+    /// First and last address of each.
+    type Ranges = &'static [(&'static str, &'static str)];
+
     #[test]
     fn default_ranges_leave_out_network_broadcast_and_gateway() {
-        let cases: [(&str, Option<&str>, &[(&str, &str)]); 5] = [
+        let cases: [(&str, Option<&str>, Ranges); 5] = [
             ("10.0.0.0/24", Some("10.0.0.1"), &[("10.0.0.2", "10.0.0.254")]),
             ("10.0.0.0/29", Some("10.0.0.4"), &[("10.0.0.1", "10.0.0.3"), ("10.0.0.5", "10.0.0.6")]),
             ("10.0.0.0/24", None, &[("10.0.0.1", "10.0.0.254")]),

@@ -24,7 +24,7 @@ const LIMITS: [(&str, i64, &str); 11] = [
 ];
 
 /// The key of a project's limits in the table of quotas, per service.
-pub(crate) fn key(service: &str, project: &str) -> String {
+fn key(service: &str, project: &str) -> String {
     format!("{service}/{project}")
 }
 
@@ -42,6 +42,11 @@ pub(crate) fn put(st: &mut State, service: &str, project: &str, limits: &Map<Str
         set(&mut doc, name, value.clone());
     }
     st.put(table::QUOTAS, doc);
+}
+
+/// Gives a project the default limits again.
+pub(crate) fn reset(st: &mut State, service: &str, project: &str) {
+    st.remove(table::QUOTAS, &key(service, project));
 }
 
 /// Refuses one more of a resource when the project's limit is reached.
@@ -87,7 +92,7 @@ pub(crate) fn handle(st: &mut State, req: &Request, who: &Who, rest: &[&str]) ->
             if !who.admin() {
                 return Err(forbidden("rule:delete_quota"));
             }
-            st.remove(table::QUOTAS, &key("network", project));
+            reset(st, "network", project);
             Ok(Reply::empty(204))
         }
         _ => Err(no_path()),

@@ -64,8 +64,16 @@ pub(crate) fn quota_sets(st: &mut State, req: &Request, who: &Who, rest: &[&str]
             quotas::put(st, "compute", project, wanted);
             Ok(Reply::json(200, json!({"quota_set": quota_set(st, project)})))
         }
-        (&Method::GET | &Method::PUT, [_]) => {
-            let verb = if req.method == Method::GET { "show" } else { "update" };
+        (&Method::DELETE, [project]) if who.admin() => {
+            quotas::reset(st, "compute", project);
+            Ok(Reply::empty(202))
+        }
+        (&Method::GET | &Method::PUT | &Method::DELETE, [_]) => {
+            let verb = match req.method {
+                Method::GET => "show",
+                Method::PUT => "update",
+                _ => "delete",
+            };
             let message = format!("Policy doesn't allow os_compute_api:os-quota-sets:{verb} to be performed.");
             Err(fault(403, message))
         }

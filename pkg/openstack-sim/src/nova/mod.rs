@@ -1,5 +1,6 @@
 //! Nova's part: key pairs, the list of servers, limits and quotas.
 
+mod flavors;
 mod keypairs;
 mod limits;
 mod md5;
@@ -66,6 +67,7 @@ fn route(st: &mut State, req: &Request, who: &Who, minor: u32, rest: &[&str]) ->
         (&Method::GET, []) => Ok(Reply::json(200, json!({"version": version(st, true)}))),
         (_, ["os-keypairs", rest @ ..]) => keypairs::handle(st, req, who, minor, rest),
         (&Method::GET, ["servers", rest @ ..]) => servers::handle(st, req, who, rest),
+        (&Method::GET, ["flavors", rest @ ..]) => flavors::handle(st, rest),
         (&Method::GET, ["limits"]) => Ok(limits::limits(st, who)),
         (_, ["os-quota-sets", rest @ ..]) => limits::quota_sets(st, req, who, rest),
         (&Method::GET, ["os-availability-zone"]) => Ok(Reply::json(

@@ -146,6 +146,8 @@ async fn a_saved_cloud_comes_back_equal_in_another_one() {
     assert_ne!(first.snapshot(), second.snapshot());
     second.load(&file).unwrap();
     assert_eq!(first.snapshot().to_string(), second.snapshot().to_string());
+    let (one, two) = (ground(&first), ground(&second));
+    assert_eq!(one.network, two.network, "the loaded cloud goes on where the saved one stopped");
     assert_eq!(call(&second, "ci", "GET", Network, "/v2.0/networks?name=ground", Value::Null).await.status, 200);
     std::fs::write(&file, "{").unwrap();
     assert!(matches!(second.load(&file), Err(SimError::Damaged { .. })));

@@ -12,13 +12,12 @@ const BROKEN: &str = "It shows a broken installation; the faults of the embedded
 const KEYS: &str = "The product imports public keys and never lets Nova make a pair.";
 const EXTENSIONS: &str = "The product asks for no extension, and the list is long text of other authors.";
 
-const NOT_COVERED: [(&str, &str); 35] = [
+const NOT_COVERED: [(&str, &str); 34] = [
     ("compute__err_400_server_group_policy", WORKERS),
     ("compute__err_403_quota_server_groups", WORKERS),
     ("compute__err_404_server_group", WORKERS),
     ("compute__fault_database_down_get", BROKEN),
     ("compute__fault_keystone_down_new_token", BROKEN),
-    ("compute__flavors_detail", WORKERS),
     ("compute__keypair_generate_2_1", KEYS),
     ("compute__server_group_create", WORKERS),
     ("compute__server_group_create_2_64", WORKERS),

@@ -2,6 +2,13 @@
 //!
 //! Each file in `test/contract/recordings` is a case: a fresh cloud, what the request needs, the request, and the
 //! answer compared: status, headers, members, values, error type and message.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed expectation ends a test"
+)]
 
 mod behaviour;
 mod case;

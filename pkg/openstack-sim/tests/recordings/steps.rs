@@ -197,7 +197,7 @@ pub(crate) static STEPS: [Step; 22] = [
         user: "admin",
         method: "PUT",
         service: Service::SharedFileSystem,
-        path: "/v2/quota-sets/0b2946421fd343118cde9ec56c900a82",
+        path: "/v2/os-quota-sets/0b2946421fd343118cde9ec56c900a82",
         body: r#"{"quota_set":{"share_networks":0}}"#,
         id: "",
     },
