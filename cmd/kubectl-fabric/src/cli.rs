@@ -3,9 +3,11 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
+    apply, delete, drift,
     exit::{Exit, Result},
     output::{Color, Paint},
-    validate,
+    plan, status, validate,
+    work::block_on,
 };
 
 /// Bring your own OpenStack network to Gardener shoots: validate, plan, apply, watch and delete.
@@ -30,7 +32,22 @@ enum Command {
 enum Infra {
     /// Tell everything that is wrong with objects, without a cloud
     #[command(after_help = VALIDATE_EXAMPLES)]
-    Validate(validate::Args),
+    Validate(validate::ValidateArgs),
+    /// Show what apply would do
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(plan::PlanArgs),
+    /// Make the infrastructure, or put it right
+    #[command(after_help = APPLY_EXAMPLES)]
+    Apply(apply::ApplyArgs),
+    /// Show what was changed behind our back
+    #[command(after_help = DRIFT_EXAMPLES)]
+    Drift(drift::DriftArgs),
+    /// Show what Gardener would read about the infrastructure
+    #[command(after_help = STATUS_EXAMPLES)]
+    Status(status::StatusArgs),
+    /// Take away what was made; what was given stays
+    #[command(after_help = DELETE_EXAMPLES)]
+    Delete(delete::DeleteArgs),
 }
 
 const VALIDATE_EXAMPLES: &str = "\
@@ -40,6 +57,37 @@ Examples:
   kubectl get shoots -A -o yaml | kubectl fabric infra validate -f - -o json
 
 Exit code: 0 valid, 1 findings or an error, 64 a wrong command line";
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  kubectl fabric infra plan -f shoot.yaml --cloud mycloud
+  kubectl fabric infra plan -f config.yaml --name shoot--dev--web --cloud demo -o json
+
+Exit code: 0 nothing to do, 2 something, 1 an error, 64 a wrong command line";
+
+const APPLY_EXAMPLES: &str = "\
+Examples:
+  kubectl fabric infra apply -f shoot.yaml --cloud mycloud
+  kubectl fabric infra apply -f infrastructure.yaml -f cluster.yaml --secret cloudprovider.yaml -o json
+
+Ctrl-C stops cleanly; the same command continues. Exit code: 0 done, 1 an error, 2 something cannot be repaired,
+64 a wrong command line, 130 stopped";
+
+const DRIFT_EXAMPLES: &str = "\
+Examples:
+  kubectl fabric infra drift -f shoot.yaml --cloud mycloud
+  kubectl fabric infra drift -f shoot.yaml --cloud mycloud --repair
+
+Exit code: 0 none, 2 some, 1 an error, 64 a wrong command line";
+
+const STATUS_EXAMPLES: &str = "\
+Example:
+  kubectl fabric infra status -f shoot.yaml --cloud mycloud -o yaml";
+
+const DELETE_EXAMPLES: &str = "\
+Examples:
+  kubectl fabric infra delete -f shoot.yaml --cloud mycloud
+  kubectl fabric infra delete -f config.yaml --name shoot--dev--web --cloud demo --yes";
 
 impl Cli {
     /// The command, for completions and pages.
@@ -54,7 +102,14 @@ impl Cli {
     pub(crate) fn run(&self) -> Result<Exit> {
         let paint = Paint::stdout(self.color);
         match &self.command {
-            Command::Infra(Infra::Validate(args)) => validate::run(args, paint),
+            Command::Infra(infra) => match infra {
+                Infra::Validate(args) => validate::run(args, paint),
+                Infra::Plan(args) => block_on(plan::run(args, paint)),
+                Infra::Apply(args) => block_on(apply::run(args, paint)),
+                Infra::Drift(args) => block_on(drift::run(args, paint)),
+                Infra::Status(args) => block_on(status::run(args, paint)),
+                Infra::Delete(args) => block_on(delete::run(args, paint)),
+            },
         }
     }
 

@@ -11,13 +11,23 @@
 //! * One run at a time works on a state ([`state_file`]); what was done is on disk before the next step.
 //! * No secret is shown, whatever fails. Colours and bars only where a person looks.
 
+mod apply;
 mod cli;
 mod cloud;
+mod delete;
+mod drift;
+mod embedded;
 mod exit;
+mod failure;
 mod input;
 mod objects;
 mod output;
+mod plan;
+mod progress;
+mod state_file;
+mod status;
 mod validate;
+mod work;
 
 use std::process::ExitCode;
 

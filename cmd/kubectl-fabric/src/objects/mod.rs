@@ -13,7 +13,7 @@ mod old;
 mod pool;
 mod read;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use fabric_apis::{
     field::{ErrorList, Findings, Warning},
@@ -120,6 +120,22 @@ pub(crate) struct Object {
     pub(crate) report: Report,
     pub(crate) subject: Option<Box<Subject>>,
     pub(crate) beside: Option<Beside>,
+    /// A secret that one can log in with.
+    pub(crate) login: Option<Login>,
+}
+
+/// The data of a cloudprovider secret.
+#[derive(Clone)]
+pub(crate) struct Login {
+    /// The file and the secret's name, for messages.
+    pub(crate) place: String,
+    pub(crate) data: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Login").field("place", &self.place).finish_non_exhaustive()
+    }
 }
 
 /// Which rules are asked.
@@ -201,6 +217,28 @@ pub(crate) fn profile(path: &std::path::Path) -> Result<CloudProfileConfig> {
         (Some(config), 0) => Ok(config),
         (None, _) => Err(stop("holds no profile".to_owned())),
         (Some(_), more) => Err(stop(format!("holds {} profiles, one is needed", more + 1))),
+    }
+}
+
+/// Reads the secret given with `--secret`.
+///
+/// # Errors
+/// When the file holds no valid cloudprovider secret, or several.
+pub(crate) fn login(path: &std::path::Path) -> Result<Login> {
+    use crate::exit::Stop;
+    let next = "--secret takes Gardener's cloudprovider Secret, as `kubectl get secret -o yaml` prints it";
+    let objects = load(&[Source::File(path.to_owned())], &Facts::default())?;
+    let stop = |what: String| Stop::error(format!("{}: {what}", path.display())).next(next);
+    let errors: Vec<String> =
+        objects.iter().flat_map(|object| &object.report.errors).map(ToString::to_string).collect();
+    if !errors.is_empty() {
+        return Err(stop(errors.join("; ")));
+    }
+    let mut logins: Vec<Login> = objects.into_iter().filter_map(|object| object.login).collect();
+    match (logins.pop(), logins.len()) {
+        (Some(login), 0) => Ok(login),
+        (None, _) => Err(stop("holds no Secret".to_owned())),
+        (Some(_), more) => Err(stop(format!("holds {} secrets, one is needed", more + 1))),
     }
 }
 

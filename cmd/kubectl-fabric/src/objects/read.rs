@@ -56,7 +56,8 @@ pub(super) fn object(document: Document, file: &Arc<str>, facts: &Facts) -> Obje
         note: None,
         skipped: false,
     };
-    let mut reader = Reader { object: Object { report, subject: None, beside: None }, facts, namespace, name };
+    let mut reader =
+        Reader { object: Object { report, subject: None, beside: None, login: None }, facts, namespace, name };
     if let Err(errors) = reader.read(document) {
         reader.object.report.errors.extend(errors);
     }
@@ -284,7 +285,13 @@ impl Reader<'_> {
                 .collect();
             errors
         })?;
-        self.object.report.errors.extend(secret::validate(&decoded));
+        let errors = secret::validate(&decoded);
+        errors.into_result()?;
+        let place = format!("{}: Secret {}", self.object.report.file, self.object.report.name);
+        // What the rules let pass is text.
+        let data = fabric_openstack::config::secret::decode(&place, &document.value)
+            .map_err(|error| ErrorList::from(field::Error::internal(&Path::new("secret"), error.to_string())))?;
+        self.object.login = Some(super::Login { place, data });
         Ok(())
     }
 

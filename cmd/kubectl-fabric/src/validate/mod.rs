@@ -1,6 +1,7 @@
 //! `infra validate`: every finding about every object, all at once.
 
-mod show;
+mod dynamic;
+pub(crate) mod show;
 
 use std::path::PathBuf;
 
@@ -15,7 +16,7 @@ use crate::{
 
 /// The arguments.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ValidateArgs {
     #[command(flatten)]
     files: Files,
     /// The objects before the change; asks the rules for a change too
@@ -84,7 +85,7 @@ fn family(text: &str) -> Result<IpFamily, String> {
 ///
 /// # Errors
 /// What keeps it from judging at all.
-pub(crate) fn run(args: &Args, paint: Paint) -> Result<Exit> {
+pub(crate) fn run(args: &ValidateArgs, paint: Paint) -> Result<Exit> {
     if args.rules == Some(Rules::Update) && args.old.is_none() {
         return Err(
             Stop::usage("--rules update compares with the object before the change").next("give it with --old FILE")
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &Args, paint: Paint) -> Result<Exit> {
         return Err(Stop::error(what).next("check the files given with -f"));
     }
     if args.dynamic {
-        crate::cloud::check_all(&args.cloud, &mut objects, &facts)?;
+        dynamic::check(&args.cloud, &mut objects, &facts)?;
     }
     let reports: Vec<_> = objects.into_iter().map(|object| object.report).collect();
     if args.output.is_table() {
