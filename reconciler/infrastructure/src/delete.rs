@@ -22,9 +22,8 @@
 use std::future::Future;
 
 use fabric_flow::{FlowError, Graph, Options, Task};
-use fabric_openstack::{Cloud, RouterInterface};
-use fabric_openstack_types::{Owned, network::Subnet};
-use ipnet::IpNet;
+use fabric_openstack::Cloud;
+use fabric_openstack_types::Owned;
 
 use crate::{
     apply::{ApplyError, Run, Timing},
@@ -182,7 +181,7 @@ fn some<T>(all: Vec<T>) -> Option<Vec<T>> {
 }
 
 /// The interfaces that go, with their subnets' ranges; the first error if one could not be looked up.
-fn interfaces(removals: &[SubnetRemoval]) -> Planned<Option<Vec<(Owned<RouterInterface>, IpNet)>>> {
+fn interfaces(removals: &[SubnetRemoval]) -> Planned<Option<Vec<tasks::Interface>>> {
     let mut all = Vec::new();
     for it in removals {
         let range = it.subnet.as_ref().ok().and_then(Removal::get).map(|subnet| subnet.cidr);
@@ -192,7 +191,7 @@ fn interfaces(removals: &[SubnetRemoval]) -> Planned<Option<Vec<(Owned<RouterInt
 }
 
 /// The subnets that go, likewise.
-fn subnets(removals: &[SubnetRemoval]) -> Planned<Option<Vec<(Role, Owned<Subnet>)>>> {
+fn subnets(removals: &[SubnetRemoval]) -> Planned<Option<Vec<tasks::Leaving>>> {
     let mut all = Vec::new();
     for it in removals {
         all.extend(owned(it.subnet.clone())?.map(|subnet| (it.role, subnet)));

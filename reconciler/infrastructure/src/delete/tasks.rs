@@ -16,6 +16,11 @@ use super::{
 };
 use crate::{apply::Run, error::Error, state::Key, target::Role};
 
+/// A router interface that goes, with its subnet's range.
+pub(super) type Interface = (Owned<RouterInterface>, IpNet);
+/// A subnet that goes.
+pub(super) type Leaving = (Role, Owned<Subnet>);
+
 pub(super) const KEY_PAIR_KEYS: [Key; 2] = [Key::KeyPair, Key::KeyPairFingerprint];
 pub(super) const SECURITY_GROUP_KEYS: [Key; 3] = [Key::SecurityGroup, Key::SecurityGroupName, Key::SecurityGroupRules];
 pub(super) const SHARE_NETWORK_KEYS: [Key; 2] = [Key::ShareNetwork, Key::ShareNetworkName];
@@ -62,11 +67,7 @@ pub(super) async fn share_network(run: &Run<'_>, share: Owned<ShareNetwork>) -> 
 
 /// Our routes and load balancers are gone by now: a route that still leads through the subnet is somebody else's, and
 /// what else holds an interface is the floating IP of a port.
-pub(super) async fn interfaces(
-    run: &Run<'_>,
-    ours: &Ours,
-    interfaces: Vec<(Owned<RouterInterface>, IpNet)>,
-) -> Result<(), Error> {
+pub(super) async fn interfaces(run: &Run<'_>, ours: &Ours, interfaces: Vec<Interface>) -> Result<(), Error> {
     for (interface, range) in interfaces {
         let RouterInterface { router, subnet } = interface.get();
         let foreign = || async {
@@ -86,7 +87,7 @@ pub(super) async fn interfaces(
 }
 
 /// Only in a given network: ours takes its subnets along.
-pub(super) async fn subnets(run: &Run<'_>, ours: &Ours, subnets: Vec<(Role, Owned<Subnet>)>) -> Result<(), Error> {
+pub(super) async fn subnets(run: &Run<'_>, ours: &Ours, subnets: Vec<Leaving>) -> Result<(), Error> {
     for (role, subnet) in subnets {
         let foreign = || async {
             let ports = run.cloud.ports(&Query::network(&subnet.get().network_id)).await?;

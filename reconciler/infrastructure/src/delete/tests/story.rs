@@ -1,5 +1,6 @@
 //! Whole deletions: their order, what stops them, and what they leave.
 
+use fabric_openstack_types::Service;
 use serde_json::{Value, json};
 
 use super::scene::{
@@ -15,7 +16,6 @@ use crate::{
     target::ShareNetwork,
     testing::{PROJECT, Saves, World},
 };
-use fabric_openstack_types::Service;
 
 const OUR_BALANCER: &str = "kube_service_shoot--dev--a_default_web";
 
@@ -97,6 +97,15 @@ async fn a_state_that_outlived_its_things_is_cleared() {
     assert!(scene.delete(&cloud, &saves).await.unwrap().is_empty());
     assert!(cloud.calls().is_empty());
     assert!(saves.all().last().unwrap().is_empty());
+
+    // Also when another task fails.
+    let mut scene = Mix { ipv6: Own, ..Mix::pattern(1) }.scene();
+    scene.world.clear();
+    let mut cloud = scene.cloud();
+    cloud.broken = ["groups"].into();
+    let state = scene.delete(&cloud, &saves).await.unwrap_err().state;
+    let ids = [Key::Network, Key::Router, Key::Subnet, Key::SubnetIpv6Pod, Key::KeyPair, Key::SecurityGroup];
+    assert_eq!(ids.map(|key| state.get(key)), [None, None, None, None, None, Some("own-group")]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -267,7 +276,8 @@ async fn a_run_that_is_cut_anywhere_is_continued() {
                 assert!(cloud.calls().len() < cut, "{name}");
                 break;
             };
-            again(&scene, cloud.world().clone(), if remembered { error.state } else { State::default() }, &name).await;
+            let world = cloud.world().clone();
+            again(&scene, world, if remembered { error.state } else { State::default() }, &name).await;
         }
         for broken in ["networks", "subnets", "routers", "ports", "groups", "shares", "keypairs", "balancers"] {
             let mut cloud = scene.cloud();
@@ -277,7 +287,8 @@ async fn a_run_that_is_cut_anywhere_is_continued() {
                 Ok(state) => state,
                 Err(error) => error.state,
             };
-            again(&scene, cloud.world().clone(), if remembered { state } else { State::default() }, &name).await;
+            let world = cloud.world().clone();
+            again(&scene, world, if remembered { state } else { State::default() }, &name).await;
         }
     }
 }
