@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use crate::{
     apply::{ApplyError, Timing, apply},
     codes::Code,
+    delete::{DeletePlan, apply_delete, plan_delete},
     dereference::Input,
     error::Error,
     observe::{Purpose, observe},
@@ -20,7 +21,7 @@ use crate::{
     state::{State, StateStore},
     status::{Networking, egress_cidrs, networking, provider_status},
     target::Target,
-    validate::{root, validate},
+    validate::{read, root, validate},
 };
 
 /// The specification beside what the cloud holds: enough to show, to judge and to act.
@@ -182,4 +183,32 @@ pub async fn finish(
         egress_cidrs: egress_cidrs(&applied.router_ips),
         state: applied.state,
     })
+}
+
+/// What a deletion would do. Changes nothing.
+///
+/// # Errors
+/// The specification does not read, or two resources could both be ours.
+pub async fn prepare_delete(cloud: &dyn Cloud, input: &Input, state: &State) -> Result<(Target, DeletePlan), Failure> {
+    let target = read(input).map_err(Failure::Invalid)?;
+    let observed = observe(cloud, &target, state, Purpose::Delete).await;
+    let plan = plan_delete(&target, &observed, state).map_err(Failure::Plan)?;
+    Ok((target, plan))
+}
+
+/// observe ─► plan ─► apply, backwards: takes away what was made.
+///
+/// # Errors
+/// By stage; what was taken away before a failure is saved as gone.
+pub async fn delete(
+    cloud: &dyn Cloud,
+    input: &Input,
+    state: State,
+    store: &dyn StateStore,
+    timing: Timing,
+    options: Options,
+) -> Result<State, Failure> {
+    let (target, plan) = prepare_delete(cloud, input, &state).await?;
+    let left = apply_delete(plan, &target, cloud, state, store, timing, options).await;
+    left.map_err(|error| Failure::Apply(Box::new(error)))
 }

@@ -26,15 +26,25 @@ pub fn validate(input: &Input) -> Result<(Target, Vec<Warning>), Findings> {
     let root = root(input.path);
     let mut findings = infrastructure::validate(&input.config, &input.static_context(), &root);
     if findings.errors.is_empty() {
-        match target(input) {
+        match read(input) {
             Ok(target) => return Ok((target, findings.warnings)),
             // The rules let a value pass that does not read: told under its path, nothing is guessed.
-            Err((field, value)) => {
-                findings.error(FieldError::invalid(&root.child(field), value, "cannot be read"));
-            }
+            Err(unread) => findings.merge(unread),
         }
     }
     Err(findings)
+}
+
+/// Types the specification without judging it: what was accepted once must stay deletable, whatever the rules say today.
+///
+/// # Errors
+/// The first value that does not read.
+pub fn read(input: &Input) -> Result<Target, Findings> {
+    target(input).map_err(|(field, value)| {
+        let mut findings = Findings::default();
+        findings.error(FieldError::invalid(&root(input.path).child(field), value, "cannot be read"));
+        findings
+    })
 }
 
 /// The path before every finding.
