@@ -1,11 +1,9 @@
-//! The running cloud and its backdoor.
+//! The running cloud: how it starts, what it listens on, how it stops.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hyper::Method;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -13,12 +11,12 @@ use tokio::task::JoinHandle;
 
 use crate::faults::Faults;
 use crate::journal::Journal;
-use crate::json::{merge_patch, owned, public, set, text};
+use crate::json::{owned, set, text};
 use crate::request::{Reply, Request};
 use crate::rng::Rng;
 use crate::seed::{self, Seed};
-use crate::state::{Settings, State, Who, table};
-use crate::{Service, SimError, dispatch, neutron, persist, server, settle};
+use crate::state::{Settings, State, table};
+use crate::{Service, SimError, dispatch, server, settle};
 
 /// How a cloud is started.
 #[derive(Debug, Clone)]
@@ -70,7 +68,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// The state after everything that is due has happened.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         let mut st = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         settle::settle(&mut st);
         st
@@ -88,7 +86,7 @@ impl Shared {
 /// A running cloud. It stops when it is dropped, and more gently by [`Cloud::stop`].
 #[derive(Debug)]
 pub struct Cloud {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     stop: watch::Sender<bool>,
     listeners: Vec<JoinHandle<()>>,
 }
@@ -205,152 +203,6 @@ impl Cloud {
         }
         json!({"clouds": clouds}).to_string()
     }
-
-    /// Everything there is, by table and sorted by id, without secrets, tokens and our own bookkeeping.
-    /// Two snapshots of an unchanged cloud are equal byte by byte.
-    pub fn snapshot(&self) -> Value {
-        let st = self.shared.lock();
-        st.tables
-            .iter()
-            .filter(|(_, rows)| !rows.is_empty())
-            .map(|(name, rows)| (name.clone(), rows.values().map(public).collect::<Value>()))
-            .collect::<Map<_, _>>()
-            .into()
-    }
-
-    /// Saves the cloud, secrets included, readable for its owner only; the file is replaced as a whole.
-    ///
-    /// # Errors
-    /// [`SimError::File`]
-    pub fn save(&self, path: &Path) -> Result<(), SimError> {
-        let dump = self.shared.lock().dump();
-        persist::write(path, &dump)
-    }
-
-    /// Takes over a saved cloud in place of what is there. Tokens are void afterwards.
-    ///
-    /// # Errors
-    /// [`SimError::File`], [`SimError::Damaged`], [`SimError::Form`]
-    pub fn load(&self, path: &Path) -> Result<(), SimError> {
-        let saved = persist::read(path)?;
-        self.shared.lock().restore(&saved);
-        Ok(())
-    }
-
-    /// While held nothing changes its status: what waits goes through when the hold ends.
-    pub fn hold(&self, on: bool) {
-        self.shared.lock().settings.hold = on;
-    }
-
-    /// From now on changes become ACTIVE after this time.
-    pub fn set_delay(&self, delay: Duration) {
-        self.shared.lock().settings.delay = delay;
-    }
-
-    /// From now on tags have at most so many characters.
-    pub fn set_tag_limit(&self, characters: usize) {
-        self.shared.lock().settings.tag_limit = characters;
-    }
-
-    /// From now on new tokens live so long.
-    pub fn set_token_lifetime(&self, lifetime: Duration) {
-        self.shared.lock().settings.token_lifetime = lifetime;
-    }
-
-    /// Hides services from the catalog; tokens that are there already keep theirs.
-    pub fn hide(&self, services: &[Service]) {
-        self.shared.lock().settings.hidden = services.to_vec();
-    }
-
-    /// Revokes all tokens.
-    pub fn revoke_tokens(&self) {
-        self.shared.lock().tokens.clear();
-    }
-
-    /// Sets a limit of a project, named by name or id; -1 is no limit.
-    /// Resources are named as in the services' own quota calls, such as `network`, `key_pairs`, `share_networks`.
-    ///
-    /// # Errors
-    /// [`SimError::Absent`] when there is no such project.
-    pub fn set_quota(&self, service: Service, project: &str, resource: &str, limit: i64) -> Result<(), SimError> {
-        let mut st = self.shared.lock();
-        let id = resolve(&st, table::PROJECTS, project)?;
-        let name = match service {
-            Service::SharedFileSystem => "share",
-            other => other.catalog_type(),
-        };
-        let mut limits = Map::new();
-        limits.insert(resource.to_owned(), Value::from(limit));
-        neutron::quotas::put(&mut st, name, &id, &limits);
-        Ok(())
-    }
-
-    /// A document of a table, by id or by name.
-    pub fn get(&self, table: &str, id_or_name: &str) -> Option<Value> {
-        let st = self.shared.lock();
-        let id = resolve(&st, table, id_or_name).ok()?;
-        st.get(table, &id).map(public)
-    }
-
-    /// All documents of a table.
-    pub fn list(&self, table: &str) -> Vec<Value> {
-        self.shared.lock().all(table).map(public).collect()
-    }
-
-    /// The id of what has this name.
-    ///
-    /// # Errors
-    /// [`SimError::Absent`]
-    pub fn id(&self, table: &str, name: &str) -> Result<String, SimError> {
-        resolve(&self.shared.lock(), table, name)
-    }
-
-    /// Puts a document into a table behind everybody's back, as it is; gives its id, made when it has none.
-    pub fn insert(&self, table: &str, mut doc: Value) -> String {
-        let mut st = self.shared.lock();
-        if text(&doc, "id").is_empty() {
-            let id = st.rng.id();
-            set(&mut doc, "id", id);
-        }
-        let id = owned(&doc, "id");
-        st.put(table, doc);
-        id
-    }
-
-    /// Changes a document behind everybody's back, by an RFC 7396 merge patch. Its revision goes up.
-    ///
-    /// # Errors
-    /// [`SimError::Absent`]
-    pub fn patch(&self, table: &str, id_or_name: &str, patch: &Value) -> Result<(), SimError> {
-        let mut st = self.shared.lock();
-        let id = resolve(&st, table, id_or_name)?;
-        if let Some(doc) = st.get_mut(table, &id) {
-            merge_patch(doc, patch);
-        }
-        if st.get(table, &id).is_some_and(|d| d.get("revision_number").is_some()) {
-            st.revise(table, &id);
-        }
-        Ok(())
-    }
-
-    /// Removes a document behind everybody's back, with nothing that hangs on it.
-    ///
-    /// # Errors
-    /// [`SimError::Absent`]
-    pub fn remove(&self, table: &str, id_or_name: &str) -> Result<Value, SimError> {
-        let mut st = self.shared.lock();
-        let id = resolve(&st, table, id_or_name)?;
-        st.remove(table, &id).ok_or_else(|| absent(table, id_or_name))
-    }
-
-    /// Somebody of the seed, to make calls without HTTP, journal and faults.
-    ///
-    /// # Errors
-    /// [`SimError::Absent`] when there is no such user or it has no role.
-    pub fn user(&self, name: &str) -> Result<User<'_>, SimError> {
-        let who = seed::who(&self.shared.lock(), name).ok_or_else(|| absent(table::USERS, name))?;
-        Ok(User { shared: &self.shared, who })
-    }
 }
 
 impl Drop for Cloud {
@@ -359,79 +211,5 @@ impl Drop for Cloud {
         for task in &self.listeners {
             task.abort();
         }
-    }
-}
-
-fn absent(table: &str, id: &str) -> SimError {
-    SimError::Absent { table: table.to_owned(), id: id.to_owned() }
-}
-
-fn resolve(st: &State, table: &str, id_or_name: &str) -> Result<String, SimError> {
-    let by_id = st.get(table, id_or_name).map(|_| id_or_name.to_owned());
-    by_id
-        .or_else(|| st.find(table, "name", id_or_name).map(|d| owned(d, "id")))
-        .ok_or_else(|| absent(table, id_or_name))
-}
-
-/// Somebody who makes calls without HTTP: for what a test or a demonstration needs beforehand.
-#[derive(Debug)]
-pub struct User<'a> {
-    shared: &'a Shared,
-    who: Who,
-}
-
-/// The answer to such a call.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    /// HTTP status.
-    pub status: u16,
-    /// The body, null when there is none.
-    pub body: Value,
-}
-
-impl Answer {
-    /// The text at a JSON pointer of the body, such as `/network/id`; empty when there is none.
-    pub fn text(&self, pointer: &str) -> String {
-        self.body.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
-    }
-}
-
-impl User<'_> {
-    /// The id of the project in which the user acts.
-    pub fn project_id(&self) -> &str {
-        &self.who.project
-    }
-
-    /// The id of the user.
-    pub fn user_id(&self) -> &str {
-        &self.who.user
-    }
-
-    /// Makes a call. Manila is asked with microversion 2.51.
-    pub fn call(&self, method: &str, service: Service, path: &str, body: Value) -> Answer {
-        let method = Method::from_bytes(method.as_bytes()).unwrap_or(Method::GET);
-        let mut st = self.shared.lock();
-        let (status, body) = seed::act(&mut st, self.who.clone(), method, service, path, body);
-        Answer { status, body }
-    }
-
-    /// A POST.
-    pub fn post(&self, service: Service, path: &str, body: Value) -> Answer {
-        self.call("POST", service, path, body)
-    }
-
-    /// A PUT.
-    pub fn put(&self, service: Service, path: &str, body: Value) -> Answer {
-        self.call("PUT", service, path, body)
-    }
-
-    /// A GET.
-    pub fn get(&self, service: Service, path: &str) -> Answer {
-        self.call("GET", service, path, Value::Null)
-    }
-
-    /// A DELETE.
-    pub fn delete(&self, service: Service, path: &str) -> Answer {
-        self.call("DELETE", service, path, Value::Null)
     }
 }

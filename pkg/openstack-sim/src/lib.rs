@@ -20,6 +20,7 @@
 //! - What a caller may not see is absent for it (404), as in the real Neutron.
 //! - Nothing runs in the background but the listeners: time passes when somebody looks.
 
+mod backdoor;
 mod clock;
 mod cloud;
 mod error;
@@ -40,13 +41,15 @@ mod server;
 mod service;
 mod settle;
 mod state;
+mod user;
 
-pub use cloud::{Answer, Cloud, Config, User};
+pub use cloud::{Cloud, Config};
 pub use error::SimError;
 pub use faults::{Action, Fault, FaultId, Faults, When};
 pub use journal::{Call, Journal};
 pub use seed::Seed;
 pub use service::Service;
+pub use user::{Answer, User};
 
 use request::{Reply, Request};
 use state::State;

@@ -1,13 +1,12 @@
 //! What a fresh cloud has in it: the same people, networks and pools as the lab with the real services.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::json::{owned, set, text};
+use crate::Service;
+use crate::json::set;
 use crate::keystone::{app_credentials, directory};
 use crate::neutron::{networks, pools, security_groups, subnets};
-use crate::request::{Body, Request};
 use crate::state::{State, Who, table};
-use crate::{Service, dispatch};
 
 /// The secrets of a fresh cloud. They protect nothing: the cloud listens on loopback and is thrown away.
 #[derive(Clone)]
@@ -132,38 +131,4 @@ fn networking(st: &mut State, project: &str) {
         });
         pools::seed(st, &who, &pool);
     }
-}
-
-/// The user of a name, in the project in which it has a role.
-pub(crate) fn who(st: &State, name: &str) -> Option<Who> {
-    let user = st.find(table::USERS, "name", name)?;
-    let id = text(user, "id");
-    let grant = st.all(table::GRANTS).find(|g| text(g, "user") == id && text(g, "project") != "system")?;
-    Some(Who {
-        user: id.to_owned(),
-        project: owned(grant, "project"),
-        roles: crate::json::texts(grant, "roles"),
-        method: "password".to_owned(),
-        app_credential: String::new(),
-    })
-}
-
-/// Carries a request out for somebody without HTTP, journal and faults.
-pub(crate) fn act(
-    st: &mut State,
-    who: Who,
-    method: hyper::Method,
-    service: Service,
-    path: &str,
-    body: Value,
-) -> (u16, Value) {
-    let token = crate::keystone::auth::lend(st, who);
-    let body = if body.is_null() { Body::Empty } else { Body::Json(body) };
-    let mut headers = vec![("x-auth-token".to_owned(), token.clone())];
-    if service == Service::SharedFileSystem {
-        headers.push(("x-openstack-manila-api-version".to_owned(), "2.51".to_owned()));
-    }
-    let reply = dispatch(st, &Request::new(service, method, path, headers, body));
-    st.tokens.remove(&token);
-    (reply.status, reply.body.unwrap_or(Value::Null))
 }
