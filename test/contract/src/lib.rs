@@ -23,4 +23,4 @@ mod stage;
 mod sweep;
 pub mod wait;
 
-pub use stage::{Facts, Stage};
+pub use stage::{Facts, Held, Hold, Stage};

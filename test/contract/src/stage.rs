@@ -36,8 +36,10 @@ pub struct Facts {
     pub external_network_id: NetworkId,
 }
 
+/// Stops the data plane, or lets it go on.
+pub type Hold = Box<dyn Fn(bool) + Send + Sync>;
+
 /// The clients of a case. They log in when they are first used.
-#[derive(Debug)]
 pub struct Stage {
     /// Member of the project.
     pub member: Client,
@@ -55,11 +57,33 @@ pub struct Stage {
     pub facts: Facts,
     /// The beginning of every name that a case gives.
     pub prefix: String,
+    hold: Hold,
+}
+
+impl std::fmt::Debug for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stage").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+/// While it lives nothing becomes ACTIVE, for anybody.
+pub struct Held<'a>(&'a Stage);
+
+impl std::fmt::Debug for Held<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Held")
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        (self.0.hold)(false);
+    }
 }
 
 impl Stage {
     /// A stage on a cloud whose users' credentials `credentials` knows, under the names of the lab's `clouds.yaml`.
-    pub async fn new(facts: Facts, credentials: impl Fn(&str) -> Credentials) -> Self {
+    pub async fn new(facts: Facts, credentials: impl Fn(&str) -> Credentials, hold: Hold) -> Self {
         let client = async |cloud: &str| {
             let made = Client::connect(credentials(cloud), Options::default()).await;
             made.unwrap_or_else(|error| panic!("cloud {cloud}: {error}"))
@@ -73,6 +97,7 @@ impl Stage {
             credentials: credentials("demo"),
             facts,
             prefix: format!("ct-{}", &uuid::Uuid::new_v4().simple().to_string()[..10]),
+            hold,
         }
     }
 
@@ -84,6 +109,12 @@ impl Stage {
     /// The marker of this stage.
     pub fn marker(&self) -> Marker {
         Marker::new(&self.prefix, "contract")
+    }
+
+    /// Stops the data plane until the result is dropped.
+    pub fn hold(&self) -> Held<'_> {
+        (self.hold)(true);
+        Held(self)
     }
 
     /// Plays a case and sweeps, whatever becomes of it.

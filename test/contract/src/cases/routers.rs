@@ -133,3 +133,22 @@ pub async fn snat_needs_the_policys_consent(stage: &Stage) {
     let changed = stage.netadmin.update_router(&made(router.id), &on).await.unwrap();
     assert_eq!(changed.external_gateway_info.unwrap().enable_snat, Some(true));
 }
+
+/// While the data plane is held an interface stays DOWN; afterwards it becomes ACTIVE.
+pub async fn an_interface_stays_down_while_held(stage: &Stage) {
+    let client = &stage.member;
+    let network = stage.network("net").await;
+    let subnet = stage.subnet(&network.id, "sub", "10.91.0.0/24").await;
+    let router = router(stage, client).await;
+    let interface = made(RouterInterface { router: router.id, subnet: subnet.id });
+    let held = stage.hold();
+    let port = client.add_router_interface(&interface).await.unwrap();
+    // Longer than any data plane here takes.
+    let until = tokio::time::Instant::now() + std::time::Duration::from_secs(1);
+    while tokio::time::Instant::now() < until {
+        assert_eq!(client.port(&port).await.unwrap().status, "DOWN");
+    }
+    drop(held);
+    wait::until("interface ACTIVE", || async { (client.port(&port).await.unwrap().status == "ACTIVE").then_some(()) })
+        .await;
+}
