@@ -172,14 +172,14 @@ fn own(target: &Target, seen: &Observed, state: &State, role: Role) -> Result<Su
     let found = subnet.get();
     let name = target.subnet_name(role);
     let dns = target.dns_servers(found.ip_version == IpVersion::V6);
-    let gateway = default_gateway(&found.cidr);
+    let gateway = default_gateway(found);
     let update = SubnetUpdate {
         name: (found.name != name).then_some(name),
         dns_nameservers: (found.dns_nameservers != dns).then_some(dns),
         gateway_ip: (found.gateway_ip != gateway).then_some(gateway),
         description: lost_description(target, found, target.marker.description()),
         enable_dhcp: (!found.enable_dhcp).then_some(true),
-        allocation_pools: default_pool(&found.cidr).filter(|pools| found.allocation_pools != *pools),
+        allocation_pools: default_pool(&found.cidr, gateway).filter(|pools| found.allocation_pools != *pools),
         host_routes: (!found.host_routes.is_empty()).then(Vec::new),
     };
     let unrepairable = unrepairable(target, role, found);
@@ -187,23 +187,30 @@ fn own(target: &Target, seen: &Observed, state: &State, role: Role) -> Result<Su
     Ok(SubnetStep::Have { role, subnet, update, adopted, unrepairable })
 }
 
-/// Neutron gives a subnet the first address of its range as gateway.
-fn default_gateway(cidr: &IpNet) -> Option<IpAddr> {
-    match cidr {
+/// Neutron gives a subnet the first address of its range as gateway. An IPv6 subnet with an explicit range gets the
+/// range's own address (the anycast address of its routers, RFC 4291 section 2.6.1) from recent releases, the next
+/// one from older releases and when the range is from a pool: either is as it should be.
+fn default_gateway(subnet: &Subnet) -> Option<IpAddr> {
+    match &subnet.cidr {
         IpNet::V4(net) => net.hosts().next().map(IpAddr::V4),
-        IpNet::V6(net) => Some(IpAddr::V6((u128::from(net.network()) + 1).into())),
+        IpNet::V6(net) => {
+            let anycast = Some(IpAddr::V6(net.network()));
+            let first = u128::from(net.network()).checked_add(1).map(|first| IpAddr::V6(first.into()));
+            if subnet.gateway_ip == anycast { anycast } else { first }
+        }
     }
 }
 
-/// Neutron hands out all but the gateway's address and, for IPv4, the first and the last one. `None`: too small to tell.
-fn default_pool(cidr: &IpNet) -> Option<Vec<AllocationPool>> {
+/// Neutron hands out all but the first address, the gateway's and, for IPv4, the last one. `None`: too small to tell.
+fn default_pool(cidr: &IpNet, gateway: Option<IpAddr>) -> Option<Vec<AllocationPool>> {
     let (start, end) = match cidr {
         IpNet::V4(net) => {
             let (first, last) = (u32::from(net.network()).checked_add(2)?, u32::from(net.broadcast()).checked_sub(1)?);
             (first <= last).then_some((IpAddr::V4(first.into()), IpAddr::V4(last.into())))?
         }
         IpNet::V6(net) => {
-            let (first, last) = (u128::from(net.network()).checked_add(2)?, u128::from(net.broadcast()));
+            let skipped = if gateway == Some(IpAddr::V6(net.network())) { 1 } else { 2 };
+            let (first, last) = (u128::from(net.network()).checked_add(skipped)?, u128::from(net.broadcast()));
             (first <= last).then_some((IpAddr::V6(first.into()), IpAddr::V6(last.into())))?
         }
     };

@@ -222,6 +222,41 @@ fn every_attribute_that_differs_is_found() {
 }
 
 #[test]
+fn the_gateway_of_an_ipv6_subnet_is_one_of_those_that_neutron_gives() {
+    let mut dual = target();
+    let range = |text: &str| text.parse().unwrap();
+    let (nodes, pods, services) = (range("fd00:10::/64"), range("fd00:20::/56"), range("fd00:30::/108"));
+    dual.ipv6 = Some(target::Ipv6::Cidrs { nodes, pods, services });
+    for (gateway, start, attributes) in [
+        (json!("fd00:10::"), "fd00:10::1", &[][..]),
+        (json!("fd00:10::1"), "fd00:10::2", &[]),
+        (json!("fd00:10::1"), "fd00:10::9", &["allocation_pools"]),
+        (json!("fd00:10::"), "fd00:10::2", &["allocation_pools"]),
+        (json!("fd00:10::5"), "fd00:10::6", &["gateway_ip", "allocation_pools"]),
+        (Value::Null, "fd00:10::1", &["gateway_ip", "allocation_pools"]),
+    ] {
+        let mut world = world();
+        let mut subnet = world["subnets"][0].clone();
+        subnet.as_object_mut().unwrap().extend(
+            json!({
+                "id": "v6", "name": format!("{NAME}-ipv6"), "ip_version": 6, "cidr": "fd00:10::/64",
+                "gateway_ip": gateway, "dns_nameservers": [],
+                "ipv6_address_mode": "slaac", "ipv6_ra_mode": "slaac",
+                "allocation_pools": [{"start": start, "end": "fd00:10::ffff:ffff:ffff:ffff"}],
+            })
+            .as_object()
+            .unwrap()
+            .clone(),
+        );
+        world["subnets"].as_array_mut().unwrap().push(subnet);
+        let items = items(&dual, &world, &state());
+        let found = items.iter().find(|item| item.kind == "IPv6 subnet").unwrap();
+        let changed: Vec<&str> = found.changes.iter().map(|change| change.attribute.as_str()).collect();
+        assert_eq!(changed, attributes, "{gateway} {start}");
+    }
+}
+
+#[test]
 fn what_is_gone_is_made_again() {
     for (kind, verb, item) in [
         ("networks", Verb::Create, "network"),
