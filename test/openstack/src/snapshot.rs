@@ -113,22 +113,16 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// Fails unless everything here is the same in `later`, kinds in `but` excepted: they only must be there.
+    /// Fails unless everything here is in `later` too, whatever became of it.
+    #[track_caller]
+    pub fn assert_there(&self, later: &Self, when: &str) {
+        let gone: Vec<&String> = self.0.keys().filter(|key| !later.0.contains_key(*key)).collect();
+        assert!(gone.is_empty(), "{when}: gone: {gone:?}");
+    }
+
+    /// Fails unless everything here is the same in `later`, but for these kinds.
     #[track_caller]
     pub fn assert_kept_but(&self, later: &Self, but: &[&str], when: &str) {
-        for (key, before) in &self.0 {
-            let after = later.0.get(key).unwrap_or_else(|| panic!("{when}: {key} is gone: {before}"));
-            if !but.iter().any(|kind| key.starts_with(&format!("{kind} "))) {
-                assert_eq!(before, after, "{when}: {key}");
-            }
-        }
-    }
-}
-
-impl Snapshot {
-    /// The same as [`Snapshot::assert_kept_but`]; what is of a kind in `but` may also be gone.
-    #[track_caller]
-    pub fn assert_kept_but_gone(&self, later: &Self, but: &[&str], when: &str) {
         let mut here = self.clone();
         here.0.retain(|key, _| !but.iter().any(|kind| key.starts_with(&format!("{kind} "))));
         here.assert_kept(later, when);

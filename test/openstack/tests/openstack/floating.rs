@@ -61,7 +61,7 @@ fn an_exhausted_external_subnet_gives_way_to_the_next_and_snat_is_switched_in_pl
         let mut second = world.shoot("fl2", json!({"workers": "10.251.0.0/19"}));
         second.input.shoot.nodes = None;
         second.input.config.floating_pool_name = shoot.input.config.floating_pool_name.clone();
-        second.input.config.floating_pool_subnet_name = Some("~ext-[ab]".to_owned());
+        second.input.config.floating_pool_subnet_name = Some("~ext-(a|b)".to_owned());
         let fixed = json!([{"subnet_id": free}]);
         let port = json!({"network_id": gateway_of(&router)["network_id"], "fixed_ips": fixed});
         world.outside(Service::Network, "ports", "port", port).await;
