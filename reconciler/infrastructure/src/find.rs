@@ -81,13 +81,14 @@ pub fn find<T: Identified>(
             return Ok(Some(Owned::by(evidence, (*known).clone())));
         }
     }
-    let search: [(Evidence, &dyn Fn(&T) -> bool); 3] = [
-        (Evidence::Marker, &|it| plays(it) && mark(it) == Mark::Ours),
-        (Evidence::Marker, &|it| plays(it) && mark(it) == Mark::OtherUid),
-        (Evidence::Shape, &|it| it.name() == wanted.name && mark(it) == Mark::None && fits(it)),
+    let marked = |mark_of: Mark| inside.iter().copied().filter(|it| plays(it) && mark(it) == mark_of).collect();
+    let shaped = inside.iter().copied().filter(|it| it.name() == wanted.name && mark(it) == Mark::None && fits(it));
+    let searches: [(Evidence, Vec<&T>); 3] = [
+        (Evidence::Marker, marked(Mark::Ours)),
+        (Evidence::Marker, marked(Mark::OtherUid)),
+        (Evidence::Shape, shaped.collect()),
     ];
-    for (evidence, matches) in search {
-        let found: Vec<&T> = inside.iter().copied().filter(|it| matches(it)).collect();
+    for (evidence, found) in searches {
         match found.as_slice() {
             [] => {}
             [one] => return Ok(Some(Owned::by(evidence, (*one).clone()))),
@@ -146,9 +147,9 @@ mod tests {
             network("x", "shoot--dev--a", "p", "", &other.tags()),
             network("x", "another", "p", "", &[]),
         ] {
-            assert_eq!(search(&[stranger.clone()], None).unwrap(), None, "{stranger:?}");
+            assert_eq!(search(std::slice::from_ref(&stranger), None).unwrap(), None, "{stranger:?}");
             if stranger.name != "another" {
-                assert_eq!(search(&[stranger.clone()], Some("x")).unwrap(), None, "{stranger:?}");
+                assert_eq!(search(std::slice::from_ref(&stranger), Some("x")).unwrap(), None, "{stranger:?}");
             }
         }
     }

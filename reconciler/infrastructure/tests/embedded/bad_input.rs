@@ -116,7 +116,7 @@ async fn a_port_that_never_carries_traffic_is_named_and_waited_for_again() {
     let timing = fabric_infrastructure::Timing { ready: std::time::Duration::from_millis(50), ..TIMING };
     let client = world.client().await;
     let ended = reconcile(&client, &input, State::default(), &memory, timing, Options::default()).await;
-    let failure = ended.err().expect("the port stays down");
+    let failure = ended.expect_err("the port stays down");
     assert!(failure.to_string().contains("router interface port"), "{failure}");
     assert_eq!(failure.codes(), [Code::RetryableDependencies]);
     world.cloud.hold(false);

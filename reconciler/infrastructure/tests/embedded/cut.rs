@@ -75,7 +75,7 @@ async fn cut_at(name: &str, n: u64, action: impl Fn() -> Action, before: &Value,
     let left = world.delete(&input, memory.last(), &memory).await;
     let left = left.unwrap_or_else(|error| panic!("{name}, deletion cut at {n}: {error}"));
     assert!(left.is_empty(), "{name}, deletion cut at {n}: {left:?}");
-    assert_same(&world.content(), &before, &format!("{name}, cut at {n}: nothing is left"));
+    assert_same(&world.content(), before, &format!("{name}, cut at {n}: nothing is left"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
