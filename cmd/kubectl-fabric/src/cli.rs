@@ -6,7 +6,7 @@ use crate::{
     apply, delete, drift,
     exit::{Exit, Result},
     output::{Color, Paint},
-    plan, status, validate,
+    plan, status, topology, validate,
     work::block_on,
 };
 
@@ -48,6 +48,9 @@ enum Infra {
     /// Take away what was made; what was given stays
     #[command(after_help = DELETE_EXAMPLES)]
     Delete(delete::DeleteArgs),
+    /// Draw networks, subnets, router and ports, given and owned told apart
+    #[command(after_help = TOPOLOGY_EXAMPLES)]
+    Topology(topology::TopologyArgs),
 }
 
 const VALIDATE_EXAMPLES: &str = "\
@@ -84,6 +87,12 @@ const STATUS_EXAMPLES: &str = "\
 Example:
   kubectl fabric infra status -f shoot.yaml --cloud mycloud -o yaml";
 
+const TOPOLOGY_EXAMPLES: &str = "\
+Examples:
+  kubectl fabric infra topology -f shoot.yaml --cloud mycloud
+  kubectl fabric infra topology -f shoot.yaml --cloud mycloud --svg shoot.svg
+  kubectl fabric infra topology -f shoot.yaml --cloud mycloud --mermaid >> README.md";
+
 const DELETE_EXAMPLES: &str = "\
 Examples:
   kubectl fabric infra delete -f shoot.yaml --cloud mycloud
@@ -109,6 +118,7 @@ impl Cli {
                 Infra::Drift(args) => block_on(drift::run(args, paint)),
                 Infra::Status(args) => block_on(status::run(args, paint)),
                 Infra::Delete(args) => block_on(delete::run(args, paint)),
+                Infra::Topology(args) => block_on(topology::run(args, paint)),
             },
         }
     }

@@ -26,6 +26,7 @@ mod plan;
 mod progress;
 mod state_file;
 mod status;
+mod topology;
 mod validate;
 mod work;
 

@@ -43,7 +43,8 @@ pub(crate) fn items(items: &[Item], paint: Paint) -> String {
     };
     let width = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or_default();
     let kinds = width(&mut items.iter().map(|item| item.kind.chars().count()));
-    let names = width(&mut items.iter().map(|item| named(item).chars().count())).min(48);
+    // A rule's name is a sentence; it may stand out, the other names stay in a column.
+    let names = width(&mut items.iter().map(|item| named(item).chars().count()).filter(|length| *length <= 36));
     let mut text = String::new();
     for item in items {
         let (sign, word) = word(item.verb);
