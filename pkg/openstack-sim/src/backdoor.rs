@@ -12,8 +12,9 @@ use crate::state::{State, table};
 use crate::{Service, SimError, neutron, persist};
 
 impl Cloud {
-    /// Everything there is, by table and sorted by id, without secrets, tokens and our own bookkeeping.
-    /// Two snapshots of an unchanged cloud are equal byte by byte.
+    /// Everything there is, by table and sorted by id, without secrets, tokens and our own bookkeeping. The form
+    /// is the stored one: a router's gateway is a port and `enable_snat`, a group's rules are a table. Two snapshots
+    /// of an unchanged cloud are equal byte by byte.
     pub fn snapshot(&self) -> Value {
         let st = self.shared.lock();
         st.tables

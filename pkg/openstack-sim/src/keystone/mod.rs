@@ -17,6 +17,7 @@ pub(crate) fn error(status: u16, message: impl Into<String>) -> Reply {
         400 => "Bad Request",
         403 => "Forbidden",
         404 => "Not Found",
+        405 => "Method Not Allowed",
         409 => "Conflict",
         _ => "Unauthorized",
     };

@@ -43,7 +43,7 @@ pub(crate) fn info(st: &State, router: &Value) -> Value {
         None => Value::Null,
         Some(port) => json!({
             "network_id": text(port, "network_id"), "external_fixed_ips": member(port, "fixed_ips"),
-            "enable_snat": flag(router, "_enable_snat"),
+            "enable_snat": flag(router, "enable_snat"),
         }),
     }
 }
@@ -71,9 +71,9 @@ pub(crate) fn set(st: &mut State, id: &str, wanted: &Value) -> Result<(), Reply>
         }
     }
     let snat = wanted.get("enable_snat").and_then(Value::as_bool).unwrap_or(true);
-    let snat_changed = st.get(table::ROUTERS, id).is_some_and(|r| flag(r, "_enable_snat") != snat);
+    let snat_changed = st.get(table::ROUTERS, id).is_some_and(|r| flag(r, "enable_snat") != snat);
     if let Some(router) = st.get_mut(table::ROUTERS, id) {
-        put(router, "_enable_snat", snat);
+        put(router, "enable_snat", snat);
     }
     if !stays || snat_changed {
         st.revise(table::ROUTERS, id);

@@ -47,7 +47,7 @@ fn view(st: &State, who: &Who, doc: &Value, shape: Shape) -> Value {
         set(&mut out, "availability_zones", json!([]));
     }
     set(&mut out, "external_gateway_info", gateway::info(st, doc));
-    drop_members(&mut out, &["_enable_snat"]);
+    drop_members(&mut out, &["enable_snat"]);
     if !who.admin() {
         drop_members(&mut out, &["distributed", "ha"]);
     }
@@ -67,7 +67,7 @@ fn create(st: &mut State, who: &Who, fields: Fields) -> Result<String, Reply> {
     let doc = json!({
         "id": id, "name": get("name", json!("")), "project_id": project,
         "admin_state_up": get("admin_state_up", json!(true)), "status": "ACTIVE",
-        "external_gateway_info": null, "_enable_snat": true, "description": get("description", json!("")),
+        "enable_snat": true, "description": get("description", json!("")),
         "availability_zones": [], "distributed": get("distributed", json!(false)), "ha": get("ha", json!(false)),
         "availability_zone_hints": get("availability_zone_hints", json!([])), "routes": [],
         "flavor_id": get("flavor_id", Value::Null),

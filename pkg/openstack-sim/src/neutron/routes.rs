@@ -89,7 +89,7 @@ fn save(st: &mut State, who: &Who, router: &str, routes: Vec<Value>) -> Outcome 
     st.change(table::ROUTERS, router, &change);
     let mut shown = routers::RESOURCE.shown(st, who, router, Shape::One);
     let gateway = ports::of_device(st, router, GATEWAY).next().map(|p| owned(p, "id"));
-    let snat = st.get(table::ROUTERS, router).is_some_and(|r| crate::json::flag(r, "_enable_snat"));
+    let snat = st.get(table::ROUTERS, router).is_some_and(|r| crate::json::flag(r, "enable_snat"));
     set(&mut shown, "enable_snat", snat);
     set(&mut shown, "gw_port_id", json!(gateway));
     set(&mut shown, "distributed", false);

@@ -15,6 +15,7 @@ mod case;
 mod client;
 mod compare;
 mod coverage;
+mod rules;
 mod steps;
 
 use fabric_openstack_sim::{Cloud, Config};
