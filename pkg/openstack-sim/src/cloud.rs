@@ -33,7 +33,8 @@ pub struct Config {
     pub tag_limit: usize,
     /// Services that the catalog does not list.
     pub hidden: Vec<Service>,
-    /// With a number all ids, addresses and chances are the same in every run.
+    /// With a number all ids, addresses and chances are the same in every run that makes the same calls in the
+    /// same order.
     pub rng_seed: Option<u64>,
     /// The region of the catalog.
     pub region: String,
@@ -76,10 +77,6 @@ impl Shared {
 
     pub(crate) fn carry_out(&self, req: &Request) -> Reply {
         dispatch(&mut self.lock(), req)
-    }
-
-    pub(crate) fn fresh_id(&self) -> String {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).rng.id()
     }
 }
 

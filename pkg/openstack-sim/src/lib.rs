@@ -13,6 +13,25 @@
 //!            settle: what is due goes ACTIVE, ERROR or away              (unless held)
 //! ```
 //!
+//! ```no_run
+//! # async fn example() -> Result<(), fabric_openstack_sim::SimError> {
+//! use fabric_openstack_sim::{Action, Cloud, Config, Fault, Service, When};
+//! use serde_json::json;
+//!
+//! let cloud = Cloud::start(Config::default()).await?;
+//! let demo = cloud.user("demo")?; // makes calls without HTTP, for what has to be there beforehand
+//! demo.post(Service::Network, "/v2.0/networks", json!({"network": {"name": "given"}}));
+//! let given = cloud.snapshot();
+//! let busy = Action::Answer { status: 503, body: None, headers: Vec::new() };
+//! cloud.faults().add(Fault::on("POST", "/v2.0/routers", busy).when(When::First(2)))?;
+//! // … a client works against cloud.auth_url(), with the clouds of cloud.clouds_yaml() …
+//! assert_eq!(cloud.calls().mutation_count(), 0);
+//! assert_eq!(cloud.snapshot(), given);
+//! cloud.stop().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Invariants
 //! - It depends on no other crate of ours and keeps JSON of its own, so that it cannot mirror a client's mistake.
 //!   What it answers is held against recordings of the real services.

@@ -111,7 +111,7 @@ async fn answer(
         (Some(Action::DoneButAnswer { status, body }), _) => Some(Reply { status, headers: Vec::new(), body }),
         (Some(Action::CutBody), Some(reply)) => {
             note(&shared, &req, reply.status);
-            return Ok(respond(&shared, reply, true));
+            return Ok(respond(reply, true));
         }
         (Some(Action::Stall | Action::DoneButStall), _) => {
             note(&shared, &req, 0);
@@ -126,7 +126,7 @@ async fn answer(
         (_, real) => real,
     };
     note(&shared, &req, reply.as_ref().map(|r| r.status).unwrap_or_default());
-    reply.map(|r| respond(&shared, r, false)).ok_or(NoAnswer)
+    reply.map(|r| respond(r, false)).ok_or(NoAnswer)
 }
 
 fn note(shared: &Shared, req: &Request, status: u16) {
@@ -175,9 +175,9 @@ async fn collect(mut body: Incoming) -> Option<Vec<u8>> {
     Some(out)
 }
 
-fn respond(shared: &Shared, reply: Reply, cut: bool) -> hyper::Response<Payload> {
+fn respond(reply: Reply, cut: bool) -> hyper::Response<Payload> {
     let bytes = reply.body.map(|b| Bytes::from(b.to_string())).unwrap_or_default();
-    let request_id = format!("req-{}", shared.fresh_id());
+    let request_id = format!("req-{}", uuid::Uuid::new_v4());
     let mut response = hyper::Response::builder()
         .status(reply.status)
         .header("Content-Type", "application/json")

@@ -155,6 +155,9 @@ fn create(st: &mut State, req: &Request, who: &Who, resource: &Resource) -> Outc
         may_create(resource, &body, &fields, who)?;
         bodies.push(fields);
     }
+    if bulk && resource.path == security_group_rules::RESOURCE.path {
+        security_group_rules::check_bulk(&bodies)?;
+    }
     let before = bulk.then(|| st.tables.clone());
     let mut made = Vec::new();
     for fields in bodies {

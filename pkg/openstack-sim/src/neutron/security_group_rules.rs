@@ -112,6 +112,24 @@ fn create(st: &mut State, who: &Who, mut fields: Fields) -> Result<String, Reply
     Ok(save(st, fields))
 }
 
+/// The rules of a bulk request are of one group, and no two of them are the same.
+pub(crate) fn check_bulk(rules: &[Fields]) -> Result<(), Reply> {
+    let mut groups: Vec<&str> = rules.iter().map(|r| field(r, "security_group_id")).collect();
+    groups.dedup();
+    if groups.len() > 1 {
+        let message = "Only allowed to update rules for one security profile at a time";
+        return Err(error(400, "SecurityGroupNotSingleGroupRules", message));
+    }
+    let mut keys: Vec<Vec<String>> = rules.iter().map(|r| key(&Value::Object(r.clone()))).collect();
+    keys.sort();
+    keys.dedup();
+    if keys.len() < rules.len() {
+        let message = "Duplicate Security Group Rule in POST.";
+        return Err(error(409, "DuplicateSecurityGroupRuleInPost", message));
+    }
+    Ok(())
+}
+
 fn check_protocol(fields: &mut Fields) -> Result<(), Reply> {
     let protocol = field(fields, "protocol").to_owned();
     if protocol.is_empty() {

@@ -107,6 +107,12 @@ async fn rules_are_compared_in_normal_form_and_created_in_bulk_as_a_whole() {
     let refused = demo.post(Network, path, twin);
     assert_eq!((refused.status, refused.text("/NeutronError/type").as_str()), (409, "SecurityGroupRuleExists"));
     assert_eq!(cloud.snapshot(), before, "half of a bulk request was carried out");
+    let doubled = json!({"security_group_rules": [
+        rule("IPv4", json!("tcp"), Value::Null),
+        rule("IPv4", json!(6), json!("0.0.0.0/0")),
+    ]});
+    let refused = demo.post(Network, path, doubled);
+    assert_eq!(refused.text("/NeutronError/type"), "DuplicateSecurityGroupRuleInPost");
     let everybody = json!({"security_group_rule": {
         "security_group_id": group, "direction": "egress", "ethertype": "IPv4", "remote_ip_prefix": "0.0.0.0/0",
     }});
