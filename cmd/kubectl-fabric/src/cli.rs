@@ -1,12 +1,14 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    apply, delete, drift,
+    apply, delete, demo, drift,
     exit::{Exit, Result},
     output::{Color, Paint},
-    plan, status, topology, validate,
+    pages, plan, status, topology, validate,
     work::block_on,
 };
 
@@ -17,6 +19,9 @@ pub(crate) struct Cli {
     /// When to use colours; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
+    /// Tell more on standard error: what is decided (-v), every call (-vv). RUST_LOG chooses in detail
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
     #[command(subcommand)]
     command: Command,
 }
@@ -26,7 +31,31 @@ enum Command {
     /// A shoot's infrastructure on OpenStack
     #[command(subcommand, visible_alias = "infrastructure", arg_required_else_help = true)]
     Infra(Infra),
+    /// Play a story on a cloud embedded in this program
+    #[command(after_help = "Example:\n  kubectl fabric demo")]
+    Demo(demo::DemoArgs),
+    /// Print completions for a shell
+    #[command(after_help = COMPLETIONS_EXAMPLE)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page, or write all of them into a folder
+    #[command(after_help = "Example:\n  kubectl fabric man ~/.local/share/man/man1")]
+    Man {
+        /// The folder; it is made if it is not there
+        folder: Option<PathBuf>,
+    },
+    /// Print the page of the documents
+    #[command(hide = true)]
+    Reference,
 }
+
+const COMPLETIONS_EXAMPLE: &str = "\
+Examples:
+  kubectl-fabric completions bash > ~/.local/share/bash-completion/completions/kubectl-fabric
+  kubectl-fabric completions zsh > ~/.zfunc/_kubectl-fabric
+  kubectl-fabric completions fish > ~/.config/fish/completions/kubectl-fabric.fish";
 
 #[derive(Debug, Subcommand)]
 enum Infra {
@@ -99,16 +128,12 @@ Examples:
   kubectl fabric infra delete -f config.yaml --name shoot--dev--web --cloud demo --yes";
 
 impl Cli {
-    /// The command, for completions and pages.
-    pub(crate) fn definition() -> clap::Command {
-        Self::command()
-    }
-
     /// Runs what the user asked for.
     ///
     /// # Errors
     /// Why it stopped.
     pub(crate) fn run(&self) -> Result<Exit> {
+        self.listen();
         let paint = Paint::stdout(self.color);
         match &self.command {
             Command::Infra(infra) => match infra {
@@ -120,7 +145,24 @@ impl Cli {
                 Infra::Delete(args) => block_on(delete::run(args, paint)),
                 Infra::Topology(args) => block_on(topology::run(args, paint)),
             },
+            Command::Demo(args) => demo::run(args, paint),
+            Command::Completions { shell } => pages::completions(*shell, Self::command()),
+            Command::Man { folder } => pages::man(folder.as_deref(), Self::command()),
+            Command::Reference => pages::reference(Self::command()),
         }
+    }
+
+    /// Logs to standard error, if the user wants any.
+    fn listen(&self) {
+        let level = match self.verbose {
+            0 => "off",
+            1 => "info",
+            _ => "fabric_infrastructure=debug,fabric_openstack=debug,fabric_flow=debug,info",
+        };
+        let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| level.into());
+        let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time();
+        // Only a second logger would make this fail, and there is none.
+        let _ = logs.with_ansi(self.errors().is_on()).try_init();
     }
 
     /// Colours for errors.

@@ -62,11 +62,6 @@ impl Stop {
         Self { exit: Exit::Interrupted, what: what.to_string(), next: None }
     }
 
-    /// Everything was told already, only the exit code is left.
-    pub(crate) fn told(exit: Exit) -> Self {
-        Self { exit, what: String::new(), next: None }
-    }
-
     /// With the next step.
     #[must_use]
     pub(crate) fn next(mut self, next: impl fmt::Display) -> Self {
@@ -74,8 +69,8 @@ impl Stop {
         self
     }
 
-    /// What to print on standard error; `None` when all is told.
-    pub(crate) fn text(&self) -> Option<(&str, Option<&str>)> {
-        (!self.what.is_empty()).then_some((self.what.as_str(), self.next.as_deref()))
+    /// What to print on standard error: the sentence, and the next step.
+    pub(crate) fn text(&self) -> (&str, Option<&str>) {
+        (self.what.as_str(), self.next.as_deref())
     }
 }

@@ -15,6 +15,7 @@ mod apply;
 mod cli;
 mod cloud;
 mod delete;
+mod demo;
 mod drift;
 mod embedded;
 mod exit;
@@ -22,6 +23,7 @@ mod failure;
 mod input;
 mod objects;
 mod output;
+mod pages;
 mod plan;
 mod progress;
 mod state_file;
@@ -50,12 +52,10 @@ fn main() -> ExitCode {
     match cli.run() {
         Ok(exit) => exit.into(),
         Err(stop) => {
-            if let Some((what, next)) = stop.text() {
-                let paint = cli.errors();
-                eprintln!("{} {}", paint.red("error:"), output::clean(what));
-                if let Some(next) = next {
-                    eprintln!("{} {}", paint.cyan(" next:"), output::clean(next));
-                }
+            let (paint, (what, next)) = (cli.errors(), stop.text());
+            eprintln!("{} {}", paint.red("error:"), output::clean(what));
+            if let Some(next) = next {
+                eprintln!("{} {}", paint.cyan(" next:"), output::clean(next));
             }
             stop.exit.into()
         }

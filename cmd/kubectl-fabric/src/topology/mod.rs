@@ -3,7 +3,7 @@
 mod mermaid;
 pub(crate) mod model;
 pub(crate) mod svg;
-mod text;
+pub(crate) mod text;
 
 use std::path::{Path, PathBuf};
 

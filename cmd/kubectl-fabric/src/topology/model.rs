@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use fabric_infrastructure::{
     Key, State, Target,
     plan::own,
-    target::{Role, ShareNetwork},
+    target::{NodeSubnet, Role, ShareNetwork},
 };
 use fabric_openstack_types::{
     Owned,
@@ -221,7 +221,12 @@ fn subnets(target: &Target, state: &State, seen: &Observed, router: &Thing) -> V
         let thing = lookup.thing(&target.subnet_name(role), |it| (&it.name, it.id.as_str()));
         known.push(thing.id.clone());
         let cidr = lookup.found.as_ref().map(|it| it.cidr.to_string());
-        let cidr = cidr.or_else(|| state.get(Key::WorkersCidr).filter(|_| role == Role::Nodes).map(str::to_owned));
+        let planned = match &target.subnet {
+            NodeSubnet::Cidr(cidr) if role == Role::Nodes => Some(cidr.to_string()),
+            _ => None,
+        };
+        let cidr =
+            cidr.or(planned).or_else(|| state.get(Key::WorkersCidr).filter(|_| role == Role::Nodes).map(str::to_owned));
         let found = lookup.found.as_ref();
         nodes.push(SubnetNode {
             role: role_word(role),

@@ -7,7 +7,7 @@ use crate::output::{Paint, clean, count};
 const PORTS: usize = 12;
 
 /// The tree, and what stands beside it.
-pub(super) fn draw(topology: &Topology, paint: Paint) -> String {
+pub(crate) fn draw(topology: &Topology, paint: Paint) -> String {
     let router = &topology.router;
     let mut outside: Vec<String> = router.external_ips.iter().map(ToString::to_string).collect();
     outside.extend(router.snat.map(|on| if on { "SNAT".to_owned() } else { "no SNAT".to_owned() }));
@@ -44,7 +44,7 @@ fn subnet(node: &SubnetNode, is_last: bool, paint: Paint, lines: &mut Vec<String
             let about = paint.dim(format!("{} {}", it.ip, it.status));
             lines.push(format!("{below}· router interface {} {about}", owner(it.owner, paint)));
         }
-        None if node.role.starts_with("nodes") => {
+        None if node.role.starts_with("nodes") && node.thing.owner != Owner::Planned => {
             lines.push(format!("{below}· {}", paint.yellow("no router interface")));
         }
         None => {}
