@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// What a lab tells about itself (`facts.json`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Facts {
     /// Keystone, with `/v3`.
     pub auth_url: String,
@@ -18,7 +18,8 @@ pub struct Facts {
     pub share: String,
     /// Octavia, without a version.
     pub load_balancer: String,
-    /// While this file exists no status moves.
+    /// While this file exists no status moves (the lab's).
+    #[serde(default)]
     pub hold_file: String,
     /// The domain in which tests make their projects and users.
     pub domain_id: String,
@@ -62,23 +63,4 @@ pub(crate) fn log_in(user: &Value, project: &Value) -> Value {
         "identity": {"methods": ["password"], "password": {"user": user}},
         "scope": {"project": project},
     }})
-}
-
-/// While this lives, no status in the lab moves, for anybody.
-#[derive(Debug)]
-pub struct Hold(std::path::PathBuf);
-
-impl Hold {
-    /// Stops the lab's data plane.
-    pub fn on(facts: &Facts) -> Self {
-        let file = std::path::PathBuf::from(&facts.hold_file);
-        std::fs::write(&file, "").unwrap();
-        Self(file)
-    }
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        std::fs::remove_file(&self.0).ok();
-    }
 }

@@ -1,17 +1,17 @@
 //! What the tests of the reconcile on a real cloud stand on.
 //!
 //! ```text
-//!   clouds.yaml ─┐                ┌─► World: a project of its own, an owner who hands things over
-//!   facts.json  ─┴─► Lab ─► case ─┤        │ raw HTTP (never our client)        ▲
-//!                                 │        ▼                                    │ snapshot, before and after
-//!                                 │     networks, routers, … given ─────────────┘
-//!                                 └─► Shoot: the reconcile as its user runs it, every call counted, every save kept
+//!   lab: clouds.yaml, facts.json ─┐       ┌─► World: a project of its own, an owner who hands things over
+//!   a fresh embedded cloud ───────┴─ case ┤        │ raw HTTP (never our client)       ▲
+//!                                         │        ▼                                   │ snapshot, before and after
+//!                                         │     networks, routers, … given ────────────┘
+//!                                         └─► Shoot: the reconcile as its user runs it, calls counted, saves kept
 //! ```
 //!
 //! Invariants:
 //! * What is given is made and looked at by a client of its own: a mistake of ours cannot hide itself.
 //! * Each test has its own project and users, so tests run side by side, and leaves nothing, whatever happens in it.
-//! * Without a cloud a test says SKIPPED, and why.
+//! * A case knows no cloud: the same one runs on the lab and on the embedded cloud. Without a lab it says SKIPPED.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,10 +30,10 @@ mod user;
 
 mod world;
 
-pub use lab::{Facts, Hold, Lab};
+pub use lab::{Facts, Lab};
 pub use raw::{Raw, Service, text as raw_text};
 pub use shoot::{Calls, Run, SSH_KEY, Shoot, unsettled};
 pub use snapshot::Snapshot;
 pub use stores::{Saves, StopAt};
 pub use user::{Given, NODES};
-pub use world::{World, case, case_with};
+pub use world::{Hold, World, on_embedded, on_lab};

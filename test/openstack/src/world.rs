@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use fabric_openstack_sim::{Cloud, Config, Seed, Service as SimService};
 use fabric_openstack_types::credentials::{AuthMethod, Credentials, DomainRef, Interface, Scope, UserRef};
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -33,8 +34,9 @@ pub struct Inner {
     pub admin: Raw,
     /// The user who hands things over, and whose other things stand beside.
     pub owner: Raw,
-    gardener: (String, String),
-    users: Vec<String>,
+    gardener: Mutex<Person>,
+    people: Vec<Person>,
+    embedded: Option<Cloud>,
     /// What an administrator made for this test outside the project, to be deleted after it: service and path.
     outside: Mutex<Vec<(Service, String)>>,
 }
@@ -47,27 +49,27 @@ impl std::ops::Deref for World {
     }
 }
 
-/// Runs a test in a world of its own, and takes the world away afterwards, also when the test fails.
-pub fn case<F>(name: &str, body: impl FnOnce(World) -> F)
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    case_with(name, &["member"], body);
+/// Somebody who logs in.
+#[derive(Clone, Debug)]
+struct Person {
+    id: String,
+    name: String,
+    password: String,
 }
 
-/// The same, with more roles for the shoot's user.
-pub fn case_with<F>(name: &str, roles: &[&str], body: impl FnOnce(World) -> F)
+/// Runs a case on the lab, in a project of its own, and takes that away afterwards, also when the case fails.
+/// Without a lab it says so.
+pub fn on_lab<F>(case: impl FnOnce(World) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
     let Some(lab) = Lab::of_environment() else {
-        eprintln!("SKIPPED {name}: no cloud; bring the lab up and name it: eval \"$(hack/lab env)\"");
+        println!("SKIPPED: no lab: run `hack/lab up` and `eval \"$(hack/lab env)\"` first");
         return;
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async {
-        let world = World::new(&lab, roles).await;
-        let ended = tokio::spawn(body(world.clone())).await;
+    run(async {
+        let world = World::on_lab(&lab).await;
+        let ended = tokio::spawn(case(world.clone())).await;
         world.take_away().await;
         if let Err(error) = ended {
             std::panic::resume_unwind(error.into_panic());
@@ -75,42 +77,110 @@ where
     });
 }
 
+/// Runs a case on an embedded cloud of its own.
+pub fn on_embedded<F: Future<Output = ()>>(case: impl FnOnce(World) -> F) {
+    run(async { case(World::on_embedded().await).await });
+}
+
+fn run(work: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(work);
+}
+
+fn new_prefix() -> String {
+    format!("t{}", &uuid::Uuid::new_v4().simple().to_string()[..7])
+}
+
 impl World {
-    async fn new(lab: &Lab, roles: &[&str]) -> Self {
+    async fn on_lab(lab: &Lab) -> Self {
         let facts = lab.facts.clone();
         let admin = Raw::log_in(&facts, &lab.admin).await;
-        let prefix = format!("t{}", &uuid::Uuid::new_v4().simple().to_string()[..7]);
-        let known = admin.list(Service::Identity, "roles", "roles").await;
-        let role = |name: &str| text(&known.iter().find(|role| role["name"] == name).expect("role")["id"]);
+        let prefix = new_prefix();
         let new = json!({"project": {"name": prefix, "domain_id": facts.domain_id}});
         let project = text(&admin.post(Service::Identity, "projects", new).await["project"]["id"]);
-        let mut users = Vec::new();
-        for (who, roles) in [("owner", &["member"][..]), ("gardener", roles)] {
-            let user = json!({"user": {
-                "name": format!("{prefix}-{who}"), "domain_id": facts.domain_id, "password": PASSWORD,
-            }});
-            let id = text(&admin.post(Service::Identity, "users", user).await["user"]["id"]);
-            for name in roles {
-                let grant = format!("projects/{project}/users/{id}/roles/{}", role(name));
-                admin.call(Service::Identity, reqwest::Method::PUT, &grant, None).await;
-            }
-            users.push(id);
+        let mut people = Vec::new();
+        for who in ["owner", "gardener"] {
+            let name = format!("{prefix}-{who}");
+            let user = json!({"name": name, "domain_id": facts.domain_id, "password": PASSWORD});
+            let made = admin.post(Service::Identity, "users", json!({"user": user})).await;
+            let id = text(&made["user"]["id"]);
+            grant(&admin, &project, &id, "member").await;
+            people.push(Person { id, name, password: PASSWORD.to_owned() });
         }
-        let owner = Raw::log_in(&facts, &password(&users[0], &project)).await;
-        let gardener = (format!("{prefix}-gardener"), users[1].clone());
-        Self(Arc::new(Inner { facts, prefix, project, admin, owner, gardener, users, outside: Mutex::default() }))
+        Self::of(facts, prefix, project, admin, people, None).await
+    }
+
+    async fn on_embedded() -> Self {
+        let seed = Seed::default();
+        let cloud = Cloud::start(Config { seed: seed.clone(), ..Config::default() }).await.expect("free ports");
+        let id = |table: &str, name: &str| cloud.id(table, name).expect(name);
+        let (network, balancer) = (cloud.base_url(SimService::Network), cloud.base_url(SimService::LoadBalancer));
+        let facts = Facts {
+            auth_url: cloud.auth_url(),
+            region: cloud.region(),
+            network,
+            compute: format!("{}/v2.1", cloud.base_url(SimService::Compute)),
+            share: format!("{}/v2", cloud.base_url(SimService::SharedFileSystem)),
+            load_balancer: balancer,
+            hold_file: String::new(),
+            domain_id: id("domains", "demo"),
+            external_network: "public".to_owned(),
+            external_network_id: id("networks", "public"),
+        };
+        let root = json!({"name": "admin", "domain": {"id": "default"}, "password": seed.admin_password});
+        let admin = log_in(&root, &json!({"name": "admin", "domain": {"id": "default"}}));
+        let admin = Raw::log_in(&facts, &admin).await;
+        let person =
+            |name: &str| Person { id: id("users", name), name: name.to_owned(), password: seed.user_password.clone() };
+        // Each cloud is fresh: its one project is this test's.
+        let people = vec![person("netadmin"), person("demo")];
+        let project = id("projects", "demo");
+        Self::of(facts, new_prefix(), project, admin, people, Some(cloud)).await
+    }
+
+    async fn of(
+        facts: Facts,
+        prefix: String,
+        project: String,
+        admin: Raw,
+        people: Vec<Person>,
+        embedded: Option<Cloud>,
+    ) -> Self {
+        let owner = Raw::log_in(&facts, &password(&people[0], &project)).await;
+        let gardener = Mutex::new(people[1].clone());
+        Self(Arc::new(Inner {
+            facts,
+            prefix,
+            project,
+            admin,
+            owner,
+            gardener,
+            people,
+            outside: Mutex::default(),
+            embedded,
+        }))
+    }
+
+    fn shoots_user(&self) -> Person {
+        self.gardener.lock().unwrap().clone()
+    }
+
+    /// Lets the shoot's user set SNAT and external addresses, as the role `netadmin` may.
+    pub async fn empower(&self) {
+        match &self.embedded {
+            None => grant(&self.admin, &self.project, &self.shoots_user().id, "netadmin").await,
+            Some(_) => *self.gardener.lock().unwrap() = self.people[0].clone(),
+        }
     }
 
     /// What the shoot's user logs in with.
     pub fn credentials(&self) -> Credentials {
+        let user = self.shoots_user();
         Credentials {
             auth_url: self.facts.auth_url.clone(),
             method: AuthMethod::Password {
-                user: UserRef::Name {
-                    name: self.gardener.0.clone(),
-                    domain: DomainRef::Id(self.facts.domain_id.clone()),
-                },
-                password: PASSWORD.to_owned().into(),
+                user: UserRef::Name { name: user.name, domain: DomainRef::Id(self.facts.domain_id.clone()) },
+                password: user.password.into(),
                 scope: Scope::ProjectId(self.project.clone()),
             },
             region: Some(self.facts.region.clone()),
@@ -123,7 +193,21 @@ impl World {
 
     /// The shoot's user, by raw HTTP: to change things behind our back, and to look at its key pairs.
     pub async fn gardener(&self) -> Raw {
-        Raw::log_in(&self.facts, &password(&self.gardener.1, &self.project)).await
+        Raw::log_in(&self.facts, &password(&self.shoots_user(), &self.project)).await
+    }
+
+    /// Stops the data plane, of the whole lab, until the result is dropped.
+    pub fn hold(&self) -> Hold {
+        self.hold_data_plane(true);
+        Hold(self.clone())
+    }
+
+    fn hold_data_plane(&self, on: bool) {
+        match &self.embedded {
+            Some(cloud) => cloud.hold(on),
+            None if on => std::fs::write(&self.facts.hold_file, "").unwrap(),
+            None => std::fs::remove_file(&self.facts.hold_file).unwrap(),
+        }
     }
 
     /// A name that nobody else has.
@@ -153,8 +237,8 @@ impl World {
         for (service, path) in outside.into_iter().rev() {
             self.admin.delete(service, &path).await;
         }
-        for user in &self.users {
-            self.admin.delete(Service::Identity, &format!("users/{user}")).await;
+        for person in &self.people {
+            self.admin.delete(Service::Identity, &format!("users/{}", person.id)).await;
         }
         self.admin.delete(Service::Identity, &format!("projects/{}", self.project)).await;
     }
@@ -234,6 +318,22 @@ impl World {
     }
 }
 
-fn password(user: &str, project: &str) -> Value {
-    log_in(&json!({"id": user, "password": PASSWORD}), &json!({"id": project}))
+fn password(person: &Person, project: &str) -> Value {
+    log_in(&json!({"id": person.id, "password": person.password}), &json!({"id": project}))
+}
+
+async fn grant(admin: &Raw, project: &str, user: &str, role: &str) {
+    let roles = admin.list(Service::Identity, &format!("roles?name={role}"), "roles").await;
+    let path = format!("projects/{project}/users/{user}/roles/{}", text(&roles[0]["id"]));
+    admin.call(Service::Identity, reqwest::Method::PUT, &path, None).await;
+}
+
+/// While this lives, no status moves.
+#[derive(Debug)]
+pub struct Hold(World);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.hold_data_plane(false);
+    }
 }

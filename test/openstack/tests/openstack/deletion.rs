@@ -1,54 +1,48 @@
 //! What goes with a shoot and what stays, on shared ground.
 
-use fabric_test_openstack::case;
+use fabric_test_openstack::World;
 use serde_json::json;
 
-#[test]
-fn load_balancers_and_routes_of_this_shoot_alone_go_from_a_given_subnet_and_router() {
-    case("shared ground", |world| async move {
-        let given = world.given().await;
-        world.port(&given.network, &given.subnet, "10.250.0.77").await;
-        let networks = json!({"id": given.network, "subnetId": given.subnet, "router": {"id": given.router}});
-        let mut shoot = world.shoot("lb", networks);
-        let id = shoot.id().to_owned();
-        // Another shoot whose name begins with ours, and a stranger; routes to elsewhere, and through a stranger's port.
-        let longer = format!("kube_service_{id}x_default_web");
-        let ours = format!("kube_service_{id}_default_web");
-        tokio::join!(
-            world.load_balancer(&longer, &given.subnet),
-            world.load_balancer("a-strangers", &given.subnet),
-            world.routes(&given.router, &[("100.96.9.0/24", "10.250.0.77"), ("192.168.7.0/24", "10.250.0.9")]),
-        );
-        let before = world.snapshot().await;
+pub(crate) async fn load_balancers_and_routes_of_this_shoot_alone_go_from_a_given_subnet_and_router(world: World) {
+    let given = world.given().await;
+    world.port(&given.network, &given.subnet, "10.250.0.77").await;
+    let networks = json!({"id": given.network, "subnetId": given.subnet, "router": {"id": given.router}});
+    let mut shoot = world.shoot("lb", networks);
+    let id = shoot.id().to_owned();
+    // Another shoot whose name begins with ours, and a stranger; routes to elsewhere, and through a stranger's port.
+    let longer = format!("kube_service_{id}x_default_web");
+    let ours = format!("kube_service_{id}_default_web");
+    tokio::join!(
+        world.load_balancer(&longer, &given.subnet),
+        world.load_balancer("a-strangers", &given.subnet),
+        world.routes(&given.router, &[("100.96.9.0/24", "10.250.0.77"), ("192.168.7.0/24", "10.250.0.9")]),
+    );
+    let before = world.snapshot().await;
 
-        shoot.applied().await;
-        tokio::join!(
-            world.load_balancer(&ours, &given.subnet),
-            world.routes(&given.router, &[("100.96.1.0/24", "10.250.0.10"), ("100.97.0.0/24", "10.250.0.11")]),
-        );
-        // Routes and load balancers are the cloud controller's: no drift.
-        shoot.assert_settled("with routes and load balancers").await;
-        shoot.deleted().await;
-        before.assert_same(&world.snapshot().await, "after the deletion");
-    });
+    shoot.applied().await;
+    tokio::join!(
+        world.load_balancer(&ours, &given.subnet),
+        world.routes(&given.router, &[("100.96.1.0/24", "10.250.0.10"), ("100.97.0.0/24", "10.250.0.11")]),
+    );
+    // Routes and load balancers are the cloud controller's: no drift.
+    shoot.assert_settled("with routes and load balancers").await;
+    shoot.deleted().await;
+    before.assert_same(&world.snapshot().await, "after the deletion");
 }
 
-#[test]
-fn a_foreign_port_on_our_network_is_named_and_blocks_nothing_else() {
-    case("foreign port", |world| async move {
-        let before = world.snapshot().await;
-        let mut shoot = world.shoot("bl", json!({"workers": "10.250.0.0/19"}));
-        let networks = shoot.applied().await.result.provider_status.networks;
-        let port = world.port(&networks.id, &networks.subnets[0].id, "10.250.0.99").await;
+pub(crate) async fn a_foreign_port_on_our_network_is_named_and_blocks_nothing_else(world: World) {
+    let before = world.snapshot().await;
+    let mut shoot = world.shoot("bl", json!({"workers": "10.250.0.0/19"}));
+    let networks = shoot.applied().await.result.provider_status.networks;
+    let port = world.port(&networks.id, &networks.subnets[0].id, "10.250.0.99").await;
 
-        let error = shoot.delete().await.result.err().unwrap();
-        assert!(error.contains(&port) && error.contains("10.250.0.99"), "{error}");
-        let left = world.snapshot().await;
-        let kinds = ["routers", "networks", "ports", "key pair of the shoot's user"].map(|kind| left.count(kind));
-        assert_eq!(kinds, [0, 1, 1, 0], "all but the network went: {:#?}", left.0.keys());
+    let error = shoot.delete().await.result.err().unwrap();
+    assert!(error.contains(&port) && error.contains("10.250.0.99"), "{error}");
+    let left = world.snapshot().await;
+    let kinds = ["routers", "networks", "ports", "key pair of the shoot's user"].map(|kind| left.count(kind));
+    assert_eq!(kinds, [0, 1, 1, 0], "all but the network went: {:#?}", left.0.keys());
 
-        world.owner.delete(fabric_test_openstack::Service::Network, &format!("ports/{port}")).await;
-        shoot.deleted().await;
-        before.assert_same(&world.snapshot().await, "after the second deletion");
-    });
+    world.owner.delete(fabric_test_openstack::Service::Network, &format!("ports/{port}")).await;
+    shoot.deleted().await;
+    before.assert_same(&world.snapshot().await, "after the second deletion");
 }

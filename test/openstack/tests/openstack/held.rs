@@ -3,40 +3,36 @@
 use std::time::Duration;
 
 use fabric_infrastructure::codes::Code;
-use fabric_test_openstack::{Hold, Service, case};
+use fabric_test_openstack::{Service, World};
 use serde_json::json;
 
-#[test]
-fn a_held_port_is_a_clear_time_out_and_the_next_run_continues() {
-    case("held", |world| async move {
-        let (network, router) = tokio::join!(world.network("net"), world.router("router"));
-        let before = world.snapshot().await;
-        let mut shoot =
-            world.shoot("held", json!({"id": network, "router": {"id": router}, "workers": "10.250.0.0/19"}));
-        shoot.timing.ready = Duration::from_secs(2);
-        let error = {
-            let _hold = Hold::on(&world.facts);
-            shoot.apply().await.result.err().unwrap()
-        };
-        let path = format!("ports?device_id={router}&device_owner=network:router_interface");
-        let port = &world.owner.list(Service::Network, &path, "ports").await[0];
-        let port = port["id"].as_str().unwrap();
-        assert_eq!(
-            error.to_string(),
-            format!(
-                "failed to \"ensure router interface\": router interface port {port} is not ACTIVE after 2 s: the \
+pub(crate) async fn a_held_port_is_a_clear_time_out_and_the_next_run_continues(world: World) {
+    let (network, router) = tokio::join!(world.network("net"), world.router("router"));
+    let before = world.snapshot().await;
+    let mut shoot = world.shoot("held", json!({"id": network, "router": {"id": router}, "workers": "10.250.0.0/19"}));
+    shoot.timing.ready = Duration::from_secs(2);
+    let error = {
+        let _hold = world.hold();
+        shoot.apply().await.result.err().unwrap()
+    };
+    let path = format!("ports?device_id={router}&device_owner=network:router_interface");
+    let port = &world.owner.list(Service::Network, &path, "ports").await[0];
+    let port = port["id"].as_str().unwrap();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "failed to \"ensure router interface\": router interface port {port} is not ACTIVE after 2 s: the \
                  cloud's data plane does not answer; it is tried again"
-            )
-        );
-        assert_eq!(error.codes(), [Code::RetryableDependencies]);
-        let data = shoot.state.data();
-        for key in ["Subnet", "SecurityGroup", "KeyPair"] {
-            assert!(data.contains_key(key), "{key} was made and is saved: {data:?}");
-        }
-        let (middle, run) = (world.snapshot().await, shoot.applied().await);
-        assert_eq!(middle.count("ports"), world.snapshot().await.count("ports"), "nothing is made twice");
-        assert!(run.calls.changing <= 1, "{:?}", run.calls);
-        shoot.deleted().await;
-        before.assert_same(&world.snapshot().await, "after the deletion");
-    });
+        )
+    );
+    assert_eq!(error.codes(), [Code::RetryableDependencies]);
+    let data = shoot.state.data();
+    for key in ["Subnet", "SecurityGroup", "KeyPair"] {
+        assert!(data.contains_key(key), "{key} was made and is saved: {data:?}");
+    }
+    let (middle, run) = (world.snapshot().await, shoot.applied().await);
+    assert_eq!(middle.count("ports"), world.snapshot().await.count("ports"), "nothing is made twice");
+    assert!(run.calls.changing <= 1, "{:?}", run.calls);
+    shoot.deleted().await;
+    before.assert_same(&world.snapshot().await, "after the deletion");
 }

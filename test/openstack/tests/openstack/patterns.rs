@@ -1,7 +1,7 @@
 //! Patterns 1 to 5, each with others around: apply, nothing to do, delete, and all others as they were.
 
 use fabric_infrastructure::Reconciled;
-use fabric_test_openstack::{Given, Service, Shoot, World, case};
+use fabric_test_openstack::{Given, Service, Shoot, World};
 use serde_json::{Value, json};
 
 /// Apply, nothing to do, delete. `foreign_network`: nothing of ours comes into what was given, so that nothing given
@@ -107,65 +107,50 @@ async fn surrounded(world: &World, name: &str) -> Given {
     given
 }
 
-#[test]
-fn pattern_1_makes_all_beside_a_users_network_of_the_same_name_and_takes_all_away() {
-    case("pattern 1", |world| async move {
-        // Ours by name, but somebody's subnet lies in it; and a group that is marked for another shoot.
-        let name = format!("shoot--{}--p1", world.prefix);
-        let twin = world.owner.post(Service::Network, "networks", json!({"network": {"name": name}})).await;
-        world.subnet(twin["network"]["id"].as_str().unwrap(), "somebodys", "10.9.0.0/24").await;
-        let group = json!({"name": name, "description": format!("Cluster Nodes osf:{name}x/another-uid")});
-        world.owner.post(Service::Network, "security-groups", json!({"security_group": group})).await;
-        world.key_pair(&name).await;
-        let mut shoot = world.shoot("p1", json!({"workers": "10.250.0.0/19"}));
-        life(&world, &mut shoot, true).await;
-    });
+pub(crate) async fn pattern_1_makes_all_beside_a_users_network_of_the_same_name_and_takes_all_away(world: World) {
+    // Ours by name, but somebody's subnet lies in it; and a group that is marked for another shoot.
+    let name = format!("shoot--{}--p1", world.prefix);
+    let twin = world.owner.post(Service::Network, "networks", json!({"network": {"name": name}})).await;
+    world.subnet(twin["network"]["id"].as_str().unwrap(), "somebodys", "10.9.0.0/24").await;
+    let group = json!({"name": name, "description": format!("Cluster Nodes osf:{name}x/another-uid")});
+    world.owner.post(Service::Network, "security-groups", json!({"security_group": group})).await;
+    world.key_pair(&name).await;
+    let mut shoot = world.shoot("p1", json!({"workers": "10.250.0.0/19"}));
+    life(&world, &mut shoot, true).await;
 }
 
-#[test]
-fn pattern_2_makes_subnet_and_router_in_the_given_network() {
-    case("pattern 2", |world| async move {
-        let network = world.network("net").await;
-        let other = world.subnet(&network, "other", "10.251.0.0/24").await;
-        world.port(&network, &other, "10.251.0.9").await;
-        let mut shoot = world.shoot("p2", json!({"id": network, "workers": "10.250.0.0/19"}));
-        life(&world, &mut shoot, false).await;
-    });
+pub(crate) async fn pattern_2_makes_subnet_and_router_in_the_given_network(world: World) {
+    let network = world.network("net").await;
+    let other = world.subnet(&network, "other", "10.251.0.0/24").await;
+    world.port(&network, &other, "10.251.0.9").await;
+    let mut shoot = world.shoot("p2", json!({"id": network, "workers": "10.250.0.0/19"}));
+    life(&world, &mut shoot, false).await;
 }
 
-#[test]
-fn pattern_3_makes_the_subnet_and_its_interface_on_the_given_router() {
-    case("pattern 3", |world| async move {
-        let network = world.network("net").await;
-        let (router, other) = tokio::join!(world.router("router"), world.subnet(&network, "other", "10.251.0.0/24"));
-        world.interface(&router, &other).await;
-        let mut shoot = world.shoot("p3", json!({"id": network, "router": {"id": router}, "workers": "10.250.0.0/19"}));
-        life(&world, &mut shoot, false).await;
-    });
+pub(crate) async fn pattern_3_makes_the_subnet_and_its_interface_on_the_given_router(world: World) {
+    let network = world.network("net").await;
+    let (router, other) = tokio::join!(world.router("router"), world.subnet(&network, "other", "10.251.0.0/24"));
+    world.interface(&router, &other).await;
+    let mut shoot = world.shoot("p3", json!({"id": network, "router": {"id": router}, "workers": "10.250.0.0/19"}));
+    life(&world, &mut shoot, false).await;
 }
 
-#[test]
-fn pattern_4_makes_group_and_key_pair_alone() {
-    case("pattern 4", |world| async move {
-        let given = surrounded(&world, "p4").await;
-        let networks = json!({"id": given.network, "subnetId": given.subnet, "router": {"id": given.router}});
-        let mut shoot = world.shoot("p4", networks);
-        life(&world, &mut shoot, true).await;
-    });
+pub(crate) async fn pattern_4_makes_group_and_key_pair_alone(world: World) {
+    let given = surrounded(&world, "p4").await;
+    let networks = json!({"id": given.network, "subnetId": given.subnet, "router": {"id": given.router}});
+    let mut shoot = world.shoot("p4", networks);
+    life(&world, &mut shoot, true).await;
 }
 
-#[test]
-fn pattern_5_makes_the_key_pair_alone() {
-    case("pattern 5", |world| async move {
-        let given = surrounded(&world, "p5").await;
-        let group = world.group("nodes").await;
-        let mut shoot = world.shoot(
-            "p5",
-            json!({
-                "id": given.network, "subnetId": given.subnet, "router": {"id": given.router},
-                "securityGroupId": group,
-            }),
-        );
-        life(&world, &mut shoot, true).await;
-    });
+pub(crate) async fn pattern_5_makes_the_key_pair_alone(world: World) {
+    let given = surrounded(&world, "p5").await;
+    let group = world.group("nodes").await;
+    let mut shoot = world.shoot(
+        "p5",
+        json!({
+            "id": given.network, "subnetId": given.subnet, "router": {"id": given.router},
+            "securityGroupId": group,
+        }),
+    );
+    life(&world, &mut shoot, true).await;
 }
