@@ -59,22 +59,22 @@ pub struct Network {
     /// Its id.
     pub id: NetworkId,
     /// Its name; need not be unique.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
     /// The project that owns it.
     #[serde(default = "no_project")]
     pub project_id: ProjectId,
     /// Free text; holds our marker if we made it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub description: String,
     /// Its tags.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub tags: Vec<String>,
     /// Whether it carries traffic at all.
     #[serde(default = "yes")]
     pub admin_state_up: bool,
     /// `ACTIVE`, `DOWN`, `BUILD`, `ERROR`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub status: String,
     /// Whether its ports are filtered by security groups; absent without the extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ pub struct Network {
     #[serde(default)]
     pub shared: bool,
     /// The ids of its subnets (only those visible to us).
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub subnets: Vec<SubnetId>,
 }
 
@@ -96,7 +96,7 @@ pub struct Subnet {
     /// Its id.
     pub id: SubnetId,
     /// Its name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
     /// The project that owns it.
     #[serde(default = "no_project")]
@@ -104,10 +104,10 @@ pub struct Subnet {
     /// The network that it lies in.
     pub network_id: NetworkId,
     /// Free text; holds our marker if we made it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub description: String,
     /// Its tags.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub tags: Vec<String>,
     /// Its family.
     pub ip_version: IpVersion,
@@ -120,13 +120,13 @@ pub struct Subnet {
     #[serde(default)]
     pub enable_dhcp: bool,
     /// Resolvers that DHCP hands out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub dns_nameservers: Vec<IpAddr>,
     /// The addresses that Neutron hands out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub allocation_pools: Vec<AllocationPool>,
     /// Routes that DHCP hands out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub host_routes: Vec<Route>,
     /// The pool that its range came from.
     #[serde(default)]
@@ -186,28 +186,28 @@ pub struct Router {
     /// Its id.
     pub id: RouterId,
     /// Its name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
     /// The project that owns it.
     #[serde(default = "no_project")]
     pub project_id: ProjectId,
     /// Free text; holds our marker if we made it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub description: String,
     /// Its tags.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub tags: Vec<String>,
     /// Whether it forwards at all.
     #[serde(default = "yes")]
     pub admin_state_up: bool,
     /// `ACTIVE`, `DOWN`, `ERROR`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub status: String,
     /// Its way out, if it has one.
     #[serde(default)]
     pub external_gateway_info: Option<ExternalGateway>,
     /// Its static routes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub routes: Vec<Route>,
 }
 
@@ -225,7 +225,7 @@ pub struct Port {
     /// Its id.
     pub id: PortId,
     /// Its name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
     /// The project that owns it; empty for a router's own ports.
     #[serde(default = "no_project")]
@@ -233,16 +233,16 @@ pub struct Port {
     /// The network that it is on.
     pub network_id: NetworkId,
     /// What uses it: a server, a router, a load balancer.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub device_id: String,
     /// The kind of user (`network:router_interface`, `compute:nova`, `Octavia`).
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub device_owner: String,
     /// `ACTIVE`, `DOWN`, `BUILD`, `ERROR`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub status: String,
     /// Its addresses.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub fixed_ips: Vec<FixedIp>,
     /// The security groups that filter it.
     #[serde(default)]
@@ -267,16 +267,16 @@ pub struct SecurityGroup {
     /// Its id.
     pub id: SecurityGroupId,
     /// Its name; need not be unique.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
     /// The project that owns it.
     #[serde(default = "no_project")]
     pub project_id: ProjectId,
     /// Free text; holds our marker if we made it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub description: String,
     /// Its tags.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub tags: Vec<String>,
     /// Whether answers to what a port sent come back in; absent without the extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -355,7 +355,7 @@ pub struct SubnetPool {
     /// Its id.
     pub id: SubnetPoolId,
     /// Its name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
     /// Its family.
     pub ip_version: IpVersion,

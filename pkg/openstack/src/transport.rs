@@ -1,6 +1,6 @@
 //! HTTP itself: our `reqwest` client, and what it means when no answer comes.
 
-use std::{error::Error as StdError, io, time::Duration};
+use std::{error::Error as StdError, io, net::IpAddr, time::Duration};
 
 use fabric_openstack_types::{ApiError, ErrorClass, Service, credentials::Credentials};
 use reqwest::{Certificate, Url, redirect};
@@ -11,7 +11,7 @@ use crate::error::Error;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Builds the client that all calls of one credential share. The proxy comes from the environment
-/// (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`).
+/// (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), but not for a cloud on this machine, which no proxy reaches.
 pub(crate) fn client(credentials: &Credentials, request_timeout: Duration) -> Result<reqwest::Client, Error> {
     let mut builder = reqwest::Client::builder()
         .use_rustls_tls()
@@ -21,6 +21,9 @@ pub(crate) fn client(credentials: &Credentials, request_timeout: Duration) -> Re
         .redirect(redirect::Policy::none())
         .user_agent(concat!("openstack-fabric/", env!("CARGO_PKG_VERSION")))
         .danger_accept_invalid_certs(credentials.insecure);
+    if is_local(&credentials.auth_url) {
+        builder = builder.no_proxy();
+    }
     if let Some(pem) = &credentials.ca_cert {
         for certificate in authorities(pem)? {
             builder = builder.add_root_certificate(certificate);
@@ -31,6 +34,13 @@ pub(crate) fn client(credentials: &Credentials, request_timeout: Duration) -> Re
         field: "TLS".to_owned(),
         problem: deepest(&error),
     })
+}
+
+fn is_local(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn authorities(pem: &str) -> Result<Vec<Certificate>, Error> {
@@ -119,4 +129,23 @@ fn is_tls(error: &(dyn StdError + 'static)) -> bool {
 /// The message at the bottom of the chain: `reqwest`'s own names the URL and no reason.
 fn deepest(error: &(dyn StdError + 'static)) -> String {
     chain(error).last().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cloud_on_this_machine_needs_no_proxy() {
+        for (url, local) in [
+            ("http://127.0.0.1:5000/v3", true),
+            ("http://[::1]:5000", true),
+            ("https://localhost/identity", true),
+            ("https://localhost.example/identity", false),
+            ("https://10.0.0.1:5000", false),
+            ("no url", false),
+        ] {
+            assert_eq!(is_local(url), local, "{url}");
+        }
+    }
 }

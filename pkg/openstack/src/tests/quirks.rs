@@ -184,3 +184,12 @@ async fn every_request_is_measured_by_service_method_and_outcome() {
         assert!(text.contains(&line), "{line}\n{text}");
     }
 }
+
+#[tokio::test]
+async fn null_for_a_text_or_a_list_is_understood() {
+    let network = json!({"id": "n", "name": null, "description": null, "tags": null, "status": null, "subnets": null});
+    let server = Server::start(move |_| Act::Json(200, json!({"networks": [network]}))).await;
+    let (client, _) = client(&server.url).await;
+    let found = client.networks(&Query::all()).await.unwrap();
+    assert_eq!((found[0].name.as_str(), found[0].tags.len()), ("", 0));
+}
