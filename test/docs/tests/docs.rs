@@ -90,7 +90,7 @@ fn assert_no_findings(reports: &Value, at_least: usize) {
 async fn every_example_is_valid() {
     let place = Place::offline();
     let files = all(&place, &["2", "3", "4"]).await;
-    let output = place.fabric(&format!("infra validate{files} -o json")).await.ends_with(0);
+    let output = place.fabric(&format!("infra validate{files} --region RegionOne -o json")).await.ends_with(0);
     assert_no_findings(&output.json(), examples().len());
 }
 
@@ -113,7 +113,7 @@ fn every_pattern_is_there_as_a_config_and_the_same_in_a_shoot() {
 async fn every_example_fits_what_a_user_gives_on_the_embedded_cloud() {
     let place = Place::embedded().await;
     let files = all(&place, &["30-infrastructure-", "40"]).await;
-    let validate = format!("infra validate --dynamic{files} --cloud mycloud -o json");
+    let validate = format!("infra validate --dynamic{files} --region RegionOne --cloud mycloud -o json");
     assert_no_findings(&place.fabric(&validate).await.ends_with(0).json(), 2 * GIVEN.len());
 }
 
@@ -126,12 +126,15 @@ async fn every_shoot_is_made_kept_and_taken_away_on_the_embedded_cloud() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_bare_config_is_made_kept_and_taken_away_on_the_embedded_cloud() {
+async fn every_bare_config_plans_the_same_on_the_embedded_cloud() {
     let place = Place::embedded().await;
     for (example, _) in GIVEN {
-        let more = "--name shoot--dev--bare --cloud mycloud";
-        round(&place, example, &format!("30-infrastructure-config-{example}.yaml"), more).await;
+        let config = place.render(&format!("30-infrastructure-config-{example}.yaml")).await;
+        let plan = format!("infra plan -f {} --name shoot--dev--bare --cloud mycloud -o json", config.display());
+        assert_planned(example, &place.fabric(&plan).await.ends_with(2).json());
     }
+    let more = "--name shoot--dev--bare --cloud mycloud";
+    round(&place, "3-router", "30-infrastructure-config-3-router.yaml", more).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -203,7 +206,7 @@ fn the_guide_shows_every_command() {
 async fn every_example_fits_the_lab() {
     let Some(place) = Place::lab() else { return };
     let files = all(&place, &["2", "30-infrastructure-", "40"]).await;
-    let validate = format!("infra validate --dynamic{files} --cloud mycloud -o json");
+    let validate = format!("infra validate --dynamic{files} --region RegionOne --cloud mycloud -o json");
     assert_no_findings(&place.fabric(&validate).await.ends_with(0).json(), 2 * GIVEN.len());
     for (example, _) in &GIVEN[5..] {
         let file = place.render(&format!("40-shoot-byo-{example}.yaml")).await;
