@@ -8,6 +8,7 @@ use std::{
 
 use fabric_flow::{FlowError, Graph, Options, Task};
 use fabric_openstack::Cloud;
+use fabric_openstack_types::ids::PortId;
 
 use crate::{
     error::Error,
@@ -33,13 +34,13 @@ pub struct Timing {
     pub task: Duration,
     /// How long a port may take to become ACTIVE; below the task's limit, so that the error can say what was waited for.
     pub ready: Duration,
-    /// First pause between two looks; it doubles up to eight times itself.
+    /// First pause between two looks; it grows by half up to twelve times itself.
     pub poll: Duration,
 }
 
 impl Default for Timing {
     fn default() -> Self {
-        Self { task: Duration::from_secs(90), ready: Duration::from_secs(80), poll: Duration::from_millis(250) }
+        Self { task: Duration::from_secs(90), ready: Duration::from_secs(80), poll: Duration::from_millis(150) }
     }
 }
 
@@ -79,6 +80,8 @@ pub(crate) struct Run<'a> {
     store: &'a dyn StateStore,
     router_ips: Mutex<Vec<IpAddr>>,
     tags: Mutex<Vec<fabric_openstack_types::Owned<fabric_openstack::Taggable>>>,
+    /// Those whose ACTIVE is waited for.
+    ports: Mutex<Vec<PortId>>,
 }
 
 impl<'a> Run<'a> {
@@ -98,6 +101,7 @@ impl<'a> Run<'a> {
             store,
             router_ips: Mutex::default(),
             tags: Mutex::default(),
+            ports: Mutex::default(),
         }
     }
 
@@ -167,10 +171,15 @@ fn graph<'a>(plan: Plan, run: &'a Run<'a>) -> Graph<'a, Error> {
         let name = subnet::task(step.role());
         graph.add(run.task(name, subnet::ensure(run, step)).after(&["ensure network"]));
     }
+    let mut interfaces = Vec::new();
     for step in plan.interfaces {
         let role = step.role();
-        let needs = ["ensure router", subnet::task(role)];
-        graph.add(run.task(router::interface_task(role), router::ensure_interface(run, step)).after(&needs));
+        let (name, needs) = (router::interface_task(role), ["ensure router", subnet::task(role)]);
+        graph.add(run.task(name, router::ensure_interface(run, step)).after(&needs));
+        interfaces.push(name);
+    }
+    if !interfaces.is_empty() {
+        graph.add(run.task("wait for router interface", wait::ports(run)).after(&interfaces));
     }
     graph.add(run.task("ensure security group", security_group::ensure(run, plan.security_group, plan.rules)));
     graph.add(run.task("ensure ssh key pair", key::ensure(run, plan.key_pair)));
@@ -184,7 +193,9 @@ fn graph<'a>(plan: Plan, run: &'a Run<'a>) -> Graph<'a, Error> {
         .chain(crate::target::Role::ALL.map(|role| subnet::task(role).to_owned()))
         .filter(|name| graph.has(name))
         .collect();
-    let marked: Vec<&str> = marked.iter().map(String::as_str).collect();
-    graph.add(run.task("ensure tags", tags::ensure(run)).after(&marked));
+    // The way to a working interface is the longest; nobody waits for the tags (the descriptions have marked everything
+    // already), so they fill the time in which it comes up.
+    let before: Vec<&str> = marked.iter().map(String::as_str).chain(interfaces).collect();
+    graph.add(run.task("ensure tags", tags::ensure(run)).after(&before));
     graph
 }
