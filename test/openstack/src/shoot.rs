@@ -140,7 +140,13 @@ impl Shoot {
         Run { result, calls: calls(&client, &registry), saves: store.count() }
     }
 
-    async fn delete_with(&self, client: &Client, store: &Saves) -> Result<State, String> {
+    /// Deletes against any store, for runs that are cut.
+    pub async fn delete_against(&self, store: &dyn StateStore) -> Result<State, String> {
+        let (client, _) = self.client().await;
+        self.delete_with(&client, store).await
+    }
+
+    async fn delete_with(&self, client: &Client, store: &dyn StateStore) -> Result<State, String> {
         let (target, _) = validate(&self.input).map_err(|findings| findings.errors.to_string())?;
         let seen = observe(client, &target, &self.state, Purpose::Delete).await;
         let plan = plan_delete(&target, &seen, &self.state).map_err(|errors| format!("{errors:?}"))?;

@@ -191,6 +191,17 @@ impl World {
         }
     }
 
+    /// The same user, by an application credential of this name.
+    pub async fn application_credential(&self, name: &str) -> Credentials {
+        let (user, secret) = (self.shoots_user(), "only-for-this-test-as-well".to_owned());
+        let new = json!({"name": name, "secret": secret, "roles": [{"name": "member"}]});
+        let path = format!("users/{}/application_credentials", user.id);
+        self.gardener().await.post(Service::Identity, &path, json!({"application_credential": new})).await;
+        let user = UserRef::Name { name: user.name, domain: DomainRef::Id(self.facts.domain_id.clone()) };
+        let method = AuthMethod::AppCredentialName { name: name.to_owned(), user, secret: secret.into() };
+        Credentials { method, ..self.credentials() }
+    }
+
     /// The shoot's user, by raw HTTP: to change things behind our back, and to look at its key pairs.
     pub async fn gardener(&self) -> Raw {
         Raw::log_in(&self.facts, &password(&self.shoots_user(), &self.project)).await

@@ -1,6 +1,6 @@
 //! What goes with a shoot and what stays, on shared ground.
 
-use fabric_test_openstack::World;
+use fabric_test_openstack::{Service, World};
 use serde_json::json;
 
 pub(crate) async fn load_balancers_and_routes_of_this_shoot_alone_go_from_a_given_subnet_and_router(world: World) {
@@ -42,7 +42,23 @@ pub(crate) async fn a_foreign_port_on_our_network_is_named_and_blocks_nothing_el
     let kinds = ["routers", "networks", "ports", "key pair of the shoot's user"].map(|kind| left.count(kind));
     assert_eq!(kinds, [0, 1, 1, 0], "all but the network went: {:#?}", left.0.keys());
 
-    world.owner.delete(fabric_test_openstack::Service::Network, &format!("ports/{port}")).await;
+    world.owner.delete(Service::Network, &format!("ports/{port}")).await;
+    shoot.deleted().await;
+    before.assert_same(&world.snapshot().await, "after the second deletion");
+}
+
+pub(crate) async fn on_our_subnet_in_a_given_network_a_strangers_load_balancer_is_named_and_stays(world: World) {
+    let (network, router) = tokio::join!(world.network("net"), world.router("router"));
+    let before = world.snapshot().await;
+    let mut shoot = world.shoot("own", json!({"id": network, "router": {"id": router}, "workers": "10.250.0.0/19"}));
+    let subnet = shoot.applied().await.result.provider_status.networks.subnets[0].id.clone();
+    let ours = format!("kube_service_{}_default_web", shoot.id());
+    let (_, strangers) = tokio::join!(world.load_balancer(&ours, &subnet), world.load_balancer("strangers", &subnet));
+    let error = shoot.delete().await.result.err().unwrap();
+    assert!(error.contains(&strangers), "names who is in the way: {error}");
+    assert_eq!(world.snapshot().await.count("load balancer"), 1, "ours went, the stranger's did not");
+    world.owner.delete(Service::LoadBalancer, &format!("loadbalancers/{strangers}?cascade=true")).await;
+    world.until("the stranger has left", || async { world.snapshot().await.count("load balancer") == 0 }).await;
     shoot.deleted().await;
     before.assert_same(&world.snapshot().await, "after the second deletion");
 }

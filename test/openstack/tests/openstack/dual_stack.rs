@@ -59,8 +59,19 @@ pub(crate) async fn three_ipv6_subnets_with_the_ranges_asked_for(world: World) {
     assert_eq!(result.networking.nodes, ["10.250.0.0/16", "fd00:10::/64"]);
     assert_eq!(result.networking.pods, ["100.96.0.0/11", "fd00:20::/56"]);
     assert_eq!(result.networking.services, ["100.64.0.0/13", "fd00:30::/112"]);
-    let group = world.look(&format!("security-groups/{}", result.provider_status.security_groups[0].id)).await;
-    assert_eq!(group.unwrap()["security_group_rules"].as_array().unwrap().len(), 8);
+    let group = format!("security-groups/{}", result.provider_status.security_groups[0].id);
+    let rules = async || world.look(&group).await.unwrap()["security_group_rules"].as_array().unwrap().clone();
+    assert_eq!(rules().await.len(), 8);
+
+    // Without an overlay pods' addresses show on the wire: one rule each family, in one call; and away again.
+    shoot.input.shoot.overlay_off = true;
+    assert_eq!(shoot.applied().await.calls.changing, 1);
+    let prefixes: Vec<Value> = rules().await.iter().map(|rule| rule["remote_ip_prefix"].clone()).collect();
+    assert_eq!(prefixes.len(), 10);
+    assert!(["100.96.0.0/11", "fd00:20::/56"].iter().all(|pods| prefixes.contains(&json!(pods))), "{prefixes:?}");
+    shoot.input.shoot.overlay_off = false;
+    assert_eq!(shoot.applied().await.calls.changing, 2);
+    assert_eq!(rules().await.len(), 8);
     deleted_without_trace(&world, &mut shoot, &before).await;
 }
 

@@ -51,6 +51,7 @@ cases! {
     deletion {
         load_balancers_and_routes_of_this_shoot_alone_go_from_a_given_subnet_and_router,
         a_foreign_port_on_our_network_is_named_and_blocks_nothing_else,
+        on_our_subnet_in_a_given_network_a_strangers_load_balancer_is_named_and_stays,
     }
     drift {
         every_attribute_changed_behind_our_back_is_found_and_put_right,
@@ -75,6 +76,7 @@ cases! {
         pattern_3_makes_the_subnet_and_its_interface_on_the_given_router,
         pattern_4_makes_group_and_key_pair_alone,
         pattern_5_makes_the_key_pair_alone,
+        without_ssh_access_a_key_of_nobody_is_made_and_kept,
     }
     resume {
         a_process_killed_at_every_save_converges_with_nothing_doubled,

@@ -154,3 +154,31 @@ pub(crate) async fn pattern_5_makes_the_key_pair_alone(world: World) {
     );
     life(&world, &mut shoot, true).await;
 }
+
+pub(crate) async fn without_ssh_access_a_key_of_nobody_is_made_and_kept(world: World) {
+    let given = world.given().await;
+    let group = world.group("nodes").await;
+    let networks = json!({
+        "id": given.network, "subnetId": given.subnet, "router": {"id": given.router}, "securityGroupId": group,
+    });
+    let mut shoot = world.shoot("key", networks);
+    // As Gardener's robots log in: by an application credential of the same user.
+    shoot.credentials = world.application_credential("robot").await;
+    let key = async || {
+        let pairs = world.gardener().await.list(Service::Compute, "os-keypairs", "keypairs").await;
+        assert_eq!(pairs.len(), 1);
+        pairs[0]["keypair"]["public_key"].as_str().unwrap().to_owned()
+    };
+    let known = shoot.input.shoot.ssh_public_key.take();
+    shoot.applied().await;
+    let nobodys = key().await;
+    assert!(nobodys.starts_with("ssh-ed25519 ") && Some(&nobodys) != known.as_ref());
+    shoot.assert_settled("without SSH access").await;
+    // Access is opened, and closed again: the key that is there stays.
+    shoot.input.shoot.ssh_public_key = known.clone();
+    assert_eq!(shoot.applied().await.calls.changing, 2);
+    assert_eq!(Some(key().await), known);
+    shoot.input.shoot.ssh_public_key = None;
+    assert_eq!(shoot.applied().await.calls.changing, 0);
+    shoot.deleted().await;
+}

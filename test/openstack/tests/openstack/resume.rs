@@ -34,7 +34,8 @@ async fn quiet(world: &World) {
 }
 
 pub(crate) async fn a_process_killed_at_every_save_converges_with_nothing_doubled(world: World) {
-    let groups = world.snapshot().await.count("security_groups");
+    let before = world.snapshot().await;
+    let groups = before.count("security_groups");
     let mut shoot = world.shoot("cut", json!({"workers": "10.250.0.0/19"}));
     let mut cuts = 0;
     loop {
@@ -59,7 +60,25 @@ pub(crate) async fn a_process_killed_at_every_save_converges_with_nothing_double
     shoot.applied().await;
     assert_one_of_each(&world.snapshot().await, groups);
     shoot.assert_settled("after all").await;
-    shoot.deleted().await;
+
+    // The deletion likewise.
+    let mut cuts = 0;
+    loop {
+        let store = StopAt::save(1);
+        let ended = tokio::select! {
+            result = shoot.delete_against(&store) => Some(result),
+            () = store.reached() => None,
+        };
+        match ended {
+            Some(result) => break assert!(result.is_ok(), "{result:?}"),
+            None => cuts += 1,
+        }
+        shoot.state = if cuts % 3 == 0 { State::default() } else { store.saves.last().unwrap() };
+        assert!(cuts < 24, "the deletion does not converge");
+        quiet(&world).await;
+    }
+    assert!(cuts >= 3, "the deletion was cut {cuts} times only");
+    before.assert_same(&world.snapshot().await, "after the deletion");
 }
 
 pub(crate) async fn an_interrupted_run_ends_its_steps_saves_and_is_continued(world: World) {
