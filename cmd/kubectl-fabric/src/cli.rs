@@ -30,7 +30,7 @@ pub(crate) struct Cli {
 enum Command {
     /// A shoot's infrastructure on OpenStack
     #[command(subcommand, visible_alias = "infrastructure", arg_required_else_help = true)]
-    Infra(Infra),
+    Infra(Box<Infra>),
     /// Play a story on a cloud embedded in this program
     #[command(after_help = "Example:\n  kubectl fabric demo")]
     Demo(demo::DemoArgs),
@@ -136,7 +136,7 @@ impl Cli {
         self.listen();
         let paint = Paint::stdout(self.color);
         match &self.command {
-            Command::Infra(infra) => match infra {
+            Command::Infra(infra) => match infra.as_ref() {
                 Infra::Validate(args) => validate::run(args, paint),
                 Infra::Plan(args) => block_on(plan::run(args, paint)),
                 Infra::Apply(args) => block_on(apply::run(args, paint)),

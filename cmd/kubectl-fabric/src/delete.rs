@@ -38,7 +38,8 @@ pub(crate) struct DeleteArgs {
 /// # Errors
 /// It was not confirmed; what failed, with what was done recorded in the state.
 pub(crate) async fn run(args: &DeleteArgs, paint: Paint) -> Result<Exit> {
-    if !args.yes && !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+    let somebody = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if !args.yes && !somebody {
         return Err(Stop::usage("nobody can be asked whether to delete").next("add --yes to delete without asking"));
     }
     let mut work = Work::begin(&args.shoot, Some("delete"), paint).await?;

@@ -1,7 +1,10 @@
 //! What a user of the embedded cloud has before Gardener comes: a network with a subnet on a router, and a security
 //! group. And the proof that it was left alone.
 
-use std::fmt::Write;
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
 
 use fabric_openstack_sim::{Answer, Cloud, Service, User};
 use serde_json::{Value, json};
@@ -36,7 +39,9 @@ impl Given {
         let user = cloud.user("demo").map_err(Stop::error)?;
         let public = user.find("networks", "public")?;
         let network = user.ensure("network", NETWORK, &json!({}))?;
-        let wanted = json!({"network_id": network, "ip_version": 4, "cidr": CIDR});
+        let wanted = json!({
+            "network_id": network, "ip_version": 4, "cidr": CIDR, "dns_nameservers": ["192.0.2.53"],
+        });
         let subnet = user.ensure("subnet", SUBNET, &wanted)?;
         let wanted = json!({"external_gateway_info": {"network_id": public}});
         let router = user.ensure("router", ROUTER, &wanted)?;
@@ -51,6 +56,23 @@ impl Given {
         };
         let group = user.group()?;
         Ok(Self { network, subnet, router, port, group })
+    }
+
+    /// Waits until the router's port works, as it does where a user has used it for long.
+    ///
+    /// # Errors
+    /// It does not within five seconds.
+    pub(super) async fn settled(&self, cloud: &Cloud) -> Result<()> {
+        let user = cloud.user("demo").map_err(Stop::error)?;
+        let path = format!("/v2.0/ports/{}", self.port);
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while user.ask("GET", &path, Value::Null)?.text("/port/status") != "ACTIVE" {
+            if Instant::now() > deadline {
+                return Err(Stop::error("embedded cloud: the router's port does not become ACTIVE"));
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
     }
 
     /// The config of one of the five patterns, as a user writes it.

@@ -56,6 +56,7 @@ pub(crate) fn run(args: &DemoArgs, paint: Paint) -> Result<Exit> {
 async fn given(pattern: u8) -> Result<Exit> {
     let embedded = Embedded::start(&Embedded::default_file()?, Some("demo given")).await?;
     let given = Given::seed(&embedded.cloud)?;
+    given.settled(&embedded.cloud).await?;
     embedded.save().map_err(|error| Stop::error(format!("embedded cloud: {error}")))?;
     output::print(&given.config(pattern))?;
     Ok(Exit::Ok)

@@ -64,6 +64,7 @@ impl Story {
         self.say("An OpenStack cloud, embedded in this program, with a network that belongs to a team.")?;
         let embedded = Embedded::start(&self.folder.join("cloud.json"), Some("demo")).await?;
         let given = Given::seed(&embedded.cloud)?;
+        given.settled(&embedded.cloud).await?;
         let before = given.fingerprints(&embedded.cloud)?;
         for (kind, name, hash) in &before {
             output::print(&format!("  {kind:<17} {name:<13} {}\n", self.paint.dim(hash)))?;
@@ -110,21 +111,33 @@ impl Story {
         topology::draw(&seen, &self.drawing)?;
         output::print(&format!("  drawn into {}\n", self.drawing.display()))?;
 
+        let other = "shoot--demo--two";
+        let title = "A second shoot on the same subnet brings its security group along: next to nothing is made";
+        self.chapter(7, title, &format!("plan -f byo-group.yaml --name {other}"))?;
+        let second = self.validate("byo-group.yaml", &given.config(5))?;
+        let mut second = second.ok_or_else(|| Stop::error("the config with a security group was refused"))?;
+        second.input.shoot.technical_id = other.to_owned();
+        work.state_path = self.folder.join("second.json");
+        std::mem::swap(&mut work.subject, &mut second);
+        self.plan(&mut work).await?;
+        work.state_path = state_path;
+        std::mem::swap(&mut work.subject, &mut second);
+
         let title = "Somebody removes a rule of our security group behind our back";
-        self.chapter(7, title, &format!("drift {shoot}"))?;
+        self.chapter(8, title, &format!("drift {shoot}"))?;
         remove_a_rule(&work)?;
         if self.plan(&mut work).await? {
             return Err(Stop::error("the removed rule was not noticed"));
         }
 
-        self.chapter(8, "Put it right", &format!("drift {shoot} --repair"))?;
+        self.chapter(9, "Put it right", &format!("drift {shoot} --repair"))?;
         let (state, _) = work.recall()?;
         apply::act(&work, &file, state, TABLE, "drift --repair", self.paint).await?;
         if !self.plan(&mut work).await? {
             return Err(Stop::error("the removed rule was not put back"));
         }
 
-        self.chapter(9, "Take it away: what was made goes, what was given stays", &format!("delete {shoot}"))?;
+        self.chapter(10, "Take it away: what was made goes, what was given stays", &format!("delete {shoot}"))?;
         delete::delete(&mut work, &file, true, TABLE, self.paint).await?;
 
         self.say("What was given, by content, before and after:")?;

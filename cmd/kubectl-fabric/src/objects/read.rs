@@ -10,7 +10,8 @@ use fabric_apis::{
 };
 use fabric_infrastructure::{Input, Shoot as ShootFacts};
 use fabric_validation::openstack::{
-    infrastructure, secret,
+    infrastructure::{self, StaticContext},
+    secret,
     shoot::{self, CONFIG_PATH, Reading, ShootInput},
 };
 use serde_json::Value;
@@ -175,8 +176,18 @@ impl Reader<'_> {
 
     /// A config that stands alone.
     fn config(&mut self, document: &Document) -> Result<(), ErrorList> {
-        let config: InfrastructureConfig = document.strict().map_err(|error| error.to_field_errors(&Path::nil()))?;
         let facts = self.facts;
+        let config: InfrastructureConfig = match document.strict() {
+            Ok(config) => config,
+            Err(error) => {
+                self.object.report.errors.extend(error.to_field_errors(&Path::nil()));
+                // What can be read of it is judged all the same: all findings at once.
+                let context =
+                    StaticContext { nodes: facts.nodes.as_deref(), ip_families: facts.ip_families.as_deref() };
+                self.judge_the_rest(decode::lenient(document.value.clone()), &context, &Path::nil());
+                return Ok(());
+            }
+        };
         let shoot = ShootFacts {
             region: facts.region.clone(),
             nodes: facts.nodes.clone(),
@@ -193,13 +204,36 @@ impl Reader<'_> {
         Ok(())
     }
 
+    fn judge_the_rest(
+        &mut self,
+        config: Result<InfrastructureConfig, decode::Error>,
+        context: &StaticContext<'_>,
+        path: &Path<'_>,
+    ) {
+        if let Ok(config) = config
+            && self.facts.asks_create()
+        {
+            self.object.report.add(infrastructure::validate(&config, context, path));
+        }
+    }
+
     fn shoot(&mut self, document: Document) -> Result<(), ErrorList> {
         let provider = document.value.pointer("/spec/provider/type").and_then(Value::as_str).unwrap_or_default();
         if !provider.is_empty() && provider != "openstack" {
             self.skip(format!("its provider is {provider}"));
             return Ok(());
         }
-        let Some(shoot) = ShootInput::read(document, Reading::Strict)? else {
+        let flawed =
+            !document.duplicates.is_empty() || document.strict_at::<InfrastructureConfig>(CONFIG_PATH).is_err();
+        let again = flawed.then(|| document.clone());
+        let read = ShootInput::read(document, Reading::Strict).inspect_err(|_| {
+            // What can be read of it is judged all the same: all findings at once.
+            let rest = again.and_then(|again| ShootInput::read(again, Reading::Lenient).ok().flatten());
+            if let Some(rest) = rest.filter(|_| self.facts.asks_create()) {
+                self.object.report.add(shoot::validate(&rest));
+            }
+        });
+        let Some(shoot) = read? else {
             self.object.report.note = Some("no workers, hence no infrastructure".to_owned());
             return Ok(());
         };

@@ -8,7 +8,9 @@ use super::model::{Owner, Thing, Topology};
 pub(super) fn draw(topology: &Topology) -> String {
     let mut text = String::from("flowchart TB\n");
     // Writing to a String can't fail, here and below.
-    let mut line = |line: String| drop(writeln!(text, "  {line}"));
+    let mut line = |line: String| {
+        let _ = writeln!(text, "  {line}");
+    };
     let router = &topology.router;
     line(node("external", ["([", "])"], "external network", &topology.external_network, ""));
     line(node("router", ["{{", "}}"], "router", &router.thing, ""));
@@ -63,7 +65,9 @@ fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in crate::output::clean(text).chars() {
         match character {
-            '"' | '<' | '>' | '&' | '#' | ';' | '`' => drop(write!(out, "#{};", u32::from(character))),
+            '"' | '<' | '>' | '&' | '#' | ';' | '`' => {
+                let _ = write!(out, "#{};", u32::from(character));
+            }
             other => out.push(other),
         }
     }

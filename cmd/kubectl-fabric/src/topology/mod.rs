@@ -88,3 +88,83 @@ pub(crate) fn draw(topology: &Topology, path: &Path) -> Result<()> {
     std::fs::write(path, drawn)
         .map_err(|error| Stop::error(format!("{}: {}", path.display(), crate::input::plain(&error))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        model::{Interface, Owner, PortNode, RouterNode, SubnetNode, Thing, Topology},
+        *,
+    };
+
+    fn thing(name: &str, owner: Owner) -> Thing {
+        Thing { name: name.to_owned(), id: format!("{name}-id"), owner }
+    }
+
+    fn sample(name: &str) -> Topology {
+        let port =
+            |n: u32| PortNode { name: format!("port-{n}"), kind: "compute:nova".to_owned(), ip: format!("10.0.0.{n}") };
+        let subnet = |role, owner, ports: u32| SubnetNode {
+            thing: thing("nodes", owner),
+            role,
+            cidr: "10.0.0.0/24".to_owned(),
+            interface: Some(Interface { ip: "10.0.0.1".to_owned(), status: "ACTIVE".to_owned(), owner }),
+            ports: (10..10 + ports).map(port).collect(),
+        };
+        Topology {
+            title: "shoot on cloud".to_owned(),
+            external_network: thing("public", Owner::Other),
+            router: RouterNode {
+                thing: thing(name, Owner::Given),
+                external_ips: vec!["192.0.2.7".parse().unwrap()],
+                snat: Some(true),
+            },
+            network: thing("net", Owner::Given),
+            subnets: vec![subnet("nodes", Owner::Given, 20), subnet("", Owner::Other, 1)],
+            security_group: thing("group", Owner::Owned),
+            security_group_rules: 5,
+            share_network: Some(thing("share", Owner::Missing)),
+            key_pair: thing("key", Owner::Planned),
+        }
+    }
+
+    #[test]
+    fn the_text_shows_whose_each_thing_is_and_counts_what_is_too_much() {
+        let drawn = text::draw(&sample("router"), Paint::plain());
+        for line in [
+            "└─ router router (given)  192.0.2.7, SNAT",
+            "├─ subnet nodes (given)  10.0.0.0/24, for nodes",
+            "└─ subnet nodes (of others)  10.0.0.0/24",
+            "· port port-10 10.0.0.10 compute:nova",
+            "· and 8 more ports",
+            "security group group (owned)  5 rules",
+            "share network share (missing)",
+            "key pair key (planned)",
+        ] {
+            assert!(drawn.contains(line), "{line}\n{drawn}");
+        }
+    }
+
+    #[test]
+    fn hostile_names_stay_text_in_every_drawing() {
+        let name = "</svg><script>\"x\"</script>\u{1b}[2J";
+        let hostile = sample(name);
+        let drawn = svg::draw(&hostile);
+        assert!(!drawn.contains("<script>") && drawn.ends_with("</svg>\n") && drawn.matches("</svg>").count() == 1);
+        let chart = mermaid::draw(&hostile);
+        let line = chart.lines().find(|line| line.contains("router{{")).unwrap();
+        assert!(!line.contains("<script>") && line.matches('"').count() == 2, "{line}");
+        for drawn in [drawn, chart, text::draw(&hostile, Paint::plain())] {
+            assert!(!drawn.contains('\u{1b}'));
+        }
+    }
+
+    #[test]
+    fn the_picture_tells_owners_by_colour_and_by_word() {
+        let drawn = svg::draw(&sample("router"));
+        for owner in [Owner::Given, Owner::Owned, Owner::Planned, Owner::Missing, Owner::Other] {
+            assert!(drawn.contains(&format!(">{}</text>", owner.word())), "{owner:?}");
+        }
+        assert!(drawn.contains("rect.given") && drawn.contains("given: yours, only read"));
+        assert!(drawn.contains("and 12 more ports") && drawn.contains("10.0.0.1 ACTIVE"));
+    }
+}
