@@ -90,6 +90,7 @@ cases! {
     an_interface_that_cannot_be_is_refused,
     an_unknown_region_has_no_endpoint,
     another_projects_objects_do_not_exist,
+    creations_are_found_by_name_and_marker,
     credentials_that_are_wrong_are_unauthenticated,
     every_form_of_credentials_logs_in,
     filters_narrow_a_list,

@@ -1,5 +1,8 @@
 use fabric_openstack::{Client, Options, Query, api::Network};
-use fabric_openstack_types::ErrorClass;
+use fabric_openstack_types::{
+    ErrorClass,
+    network::{ExternalGateway, NewRouter, NewSecurityGroup},
+};
 
 use super::{failure, made};
 use crate::Stage;
@@ -48,4 +51,37 @@ pub async fn filters_narrow_a_list(stage: &Stage) {
     let unknown = stage.member.networks(&Query::all().and("colour", "red")).await;
     let (class, status, _) = failure(unknown);
     assert_eq!((class, status), (ErrorClass::Invalid, Some(400)));
+}
+
+/// What was created is found by project, name and description, which is how a lost answer is made good.
+pub async fn creations_are_found_by_name_and_marker(stage: &Stage) {
+    let client = &stage.member;
+    let network = stage.network("it").await;
+    let subnet = stage.subnet(&network.id, "it", "10.91.0.0/24").await;
+    let description = stage.marker().description();
+    let group = NewSecurityGroup { name: stage.name("it"), description: description.clone() };
+    let group = client.create_security_group(&group).await.unwrap();
+    let router = NewRouter {
+        name: stage.name("it"),
+        description: description.clone(),
+        admin_state_up: true,
+        external_gateway_info: ExternalGateway {
+            network_id: stage.facts.external_network_id.clone(),
+            enable_snat: None,
+            external_fixed_ips: Vec::new(),
+        },
+    };
+    let router = client.create_router(&router).await.unwrap();
+    let by = |description: &str| {
+        Query::project(&stage.facts.project_id).and("name", stage.name("it")).and("description", description)
+    };
+    let (ours, others) = (by(&description), by("osf:another/uid"));
+    assert_eq!(client.networks(&ours).await.unwrap()[0].id, network.id);
+    assert_eq!(client.subnets(&ours).await.unwrap()[0].id, subnet.id);
+    assert_eq!(client.routers(&ours).await.unwrap()[0].id, router.id);
+    assert_eq!(client.security_groups(&ours).await.unwrap()[0].id, group.id);
+    assert!(client.networks(&others).await.unwrap().is_empty());
+    assert!(client.subnets(&others).await.unwrap().is_empty());
+    assert!(client.routers(&others).await.unwrap().is_empty());
+    assert!(client.security_groups(&others).await.unwrap().is_empty());
 }
