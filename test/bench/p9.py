@@ -37,6 +37,7 @@ class Bench:
         with open(self.key, "w", encoding="utf-8") as f:
             f.write(public_key())
         self.shape, self.made = None, set()
+        self.cloud.under("nothing")  # wakes the services one after the other: they load a part on the first call
 
     def name(self, who, number):
         name = f"bench-{self.run_id}-{who}-{number}"

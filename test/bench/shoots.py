@@ -15,7 +15,7 @@ MISTAKES = [
      ("\n        router:\n          id: {router}", "")],  # a subnet needs its router
     [("        subnetId: {subnet}", "        subnetId: my-subnet"), ("        workers: {workers}", "        workers: 10.250.0.0/33")],
     [("      floatingPoolName: {pool}", "      floatingPool: {pool}")],  # unknown field, and the right one is missing
-    [("        id: {network}\n", ""), ("    nodes: {nodes}\n", "")],
+    [("        id: {network}\n        subnetId", "        subnetId"), ("    nodes: {nodes}\n", "")],
 ]
 
 SHOOT = """\
