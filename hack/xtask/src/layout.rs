@@ -45,7 +45,8 @@ const LATER: &[Later] =
     &[Later { entry: "charts", with: &["cmd/extension", "cmd/admission", "cmd/manager", "cmd/agent"] }];
 
 /// The suites; `bench` and `fuzz` too, whether or not they are crates.
-const SUITES: &[&str] = &["bench", "contract", "datapath", "docs", "e2e", "fuzz", "interop", "kube", "model", "openstack"];
+const SUITES: &[&str] =
+    &["bench", "contract", "datapath", "docs", "e2e", "fuzz", "interop", "kube", "model", "openstack"];
 
 /// The programs.
 const PROGRAMS: &[&str] = &["admission", "agent", "cni", "extension", "kubectl-fabric", "manager"];
