@@ -11,7 +11,6 @@ import sys
 import time
 from dataclasses import dataclass
 
-ROUNDS = max(7, int(os.environ.get("FABRIC_BENCH_ROUNDS", "9")))
 ALL_CPUS = sorted(os.sched_getaffinity(0))
 
 
@@ -59,11 +58,16 @@ class TempText:
         return self.file.read().decode(errors="replace")
 
 
-def interleave(contestants, rounds=None, warm_up=1):
-    """What `contestants[name](round)` returned, by name, a list of the rounds after the warm-up."""
+def rounds(default):
+    """How many: what the environment says, or the bench's own number; never fewer than seven."""
+    return max(7, int(os.environ.get("FABRIC_BENCH_ROUNDS", default)))
+
+
+def interleave(contestants, measured, warm_up=1):
+    """What `contestants[name](round)` returned, by name, a list of the `measured` rounds after the warm-up."""
     results = {name: [] for name in contestants}
     order = list(contestants)
-    total = warm_up + (rounds or ROUNDS)
+    total = warm_up + measured
     for number in range(total):
         for name in order:
             result = contestants[name](number)

@@ -3,7 +3,7 @@ import json
 import os
 
 import shoots
-from harness import ALL_CPUS, interleave, run
+from harness import ALL_CPUS, interleave, rounds, run
 
 COUNT = 1000
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,7 +20,8 @@ def main(work, rows):
         f.write("---\n".join(texts))
     peaks = []
     for what, path in (("validate_files", folder), ("validate_one_file", single)):
-        results = interleave({"ours": lambda _, p=path: validate(p, wrong), "PyYAML": lambda _, p=path: load(p)}, warm_up=2)
+        contestants = {"ours": lambda _, p=path: validate(p, wrong), "PyYAML": lambda _, p=path: load(p)}
+        results = interleave(contestants, rounds(15), warm_up=2)
         ours, theirs = results["ours"], results["PyYAML"]
         rows.add("P12", what, [r.seconds for r in ours], "PyYAML CSafeLoader", [r.seconds for r in theirs], "s", 0.1)
         peaks.append((what, ours))

@@ -7,11 +7,12 @@ until the router's interface is ACTIVE. Removing is not measured.
 import base64
 import json
 import os
+import re
 import uuid
 
 from cloud import Cloud
 from counter import Counter, clouds_through, dump, load_facts
-from harness import ALL_CPUS, ROUNDS, interleave, run, say
+from harness import ALL_CPUS, interleave, rounds, run, say
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONFIG = """\
@@ -96,7 +97,7 @@ def main(work, rows):
 
 
 def create(bench, rows):
-    results = interleave({who: bench.contestant(who) for who in ("ours", "sdk", "client")})
+    results = interleave({who: bench.contestant(who) for who in ("ours", "sdk", "client")}, rounds(7))
     seconds = {who: [ran.seconds for ran in all_] for who, all_ in results.items()}
     rows.add("P9", "create_vs_sdk", seconds["ours"], "openstacksdk script", seconds["sdk"], "s", 0.6)
     rows.add("P9", "create_vs_client", seconds["ours"], "openstackclient", seconds["client"], "s", 0.1)
@@ -116,11 +117,14 @@ def no_op(bench, rows):
                 say(dump(counter.calls))
         name = bench.name("ours", "counted")
         calls, tokens = [], []
-        for _ in range(ROUNDS):
+        for _ in range(rounds(7)):
             counter.clear()
-            bench.ours(name, env)
+            ran = bench.ours(name, env)
             calls.append(counter.requests())
             tokens.append(counter.tokens())
+            told = re.search(r"(\d+) API calls?, (\d+) logins?", ran.out)
+            if not told or [int(told[1]), int(told[2])] != [calls[-1], tokens[-1]]:
+                raise SystemExit(f"error: counted {calls[-1]} calls and {tokens[-1]} tokens, ours told:\n{ran.out}")
         changing = [call for call in counter.calls if call[1] != "GET" and call[0] != "identity"]
         if changing:
             raise SystemExit(f"error: the second apply changed something:\n{dump(changing)}")
