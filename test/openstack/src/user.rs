@@ -132,9 +132,7 @@ impl World {
 
     /// A load balancer under its full name, ACTIVE.
     pub async fn load_balancer(&self, name: &str, subnet: &str) -> String {
-        let fields = json!({"name": name, "vip_subnet_id": subnet});
-        let made = self.owner.post(Service::LoadBalancer, "loadbalancers", json!({"loadbalancer": fields})).await;
-        let id = text(&made["loadbalancer"]["id"]);
+        let id = self.young_load_balancer(name, subnet).await;
         let path = format!("loadbalancers/{id}");
         self.until("the load balancer is ACTIVE", || async {
             let status = self.owner.get(Service::LoadBalancer, &path).await;
@@ -142,6 +140,13 @@ impl World {
         })
         .await;
         id
+    }
+
+    /// A load balancer under its full name, as it is when it was just asked for.
+    pub async fn young_load_balancer(&self, name: &str, subnet: &str) -> String {
+        let fields = json!({"name": name, "vip_subnet_id": subnet});
+        let made = self.owner.post(Service::LoadBalancer, "loadbalancers", json!({"loadbalancer": fields})).await;
+        text(&made["loadbalancer"]["id"])
     }
 
     /// Adds routes to a router, as a cloud controller does.

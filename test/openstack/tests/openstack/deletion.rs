@@ -30,21 +30,46 @@ pub(crate) async fn load_balancers_and_routes_of_this_shoot_alone_go_from_a_give
     before.assert_same(&world.snapshot().await, "after the deletion");
 }
 
-pub(crate) async fn a_foreign_port_on_our_network_is_named_and_blocks_nothing_else(world: World) {
+pub(crate) async fn foreign_ports_and_subnets_in_our_network_are_named_and_block_nothing_else(world: World) {
     let before = world.snapshot().await;
     let mut shoot = world.shoot("bl", json!({"workers": "10.250.0.0/19"}));
     let networks = shoot.applied().await.result.provider_status.networks;
     let port = world.port(&networks.id, &networks.subnets[0].id, "10.250.0.99").await;
-
     let error = shoot.delete().await.result.err().unwrap();
     assert!(error.contains(&port) && error.contains("10.250.0.99"), "{error}");
     let left = world.snapshot().await;
     let kinds = ["routers", "networks", "ports", "key pair of the shoot's user"].map(|kind| left.count(kind));
     assert_eq!(kinds, [0, 1, 1, 0], "all but the network went: {:#?}", left.0.keys());
 
+    // Neutron would take a subnet without ports along with its network, whosever it is.
     world.owner.delete(Service::Network, &format!("ports/{port}")).await;
+    let subnet = world.subnet(&networks.id, "somebodys", "10.252.0.0/24").await;
+    let error = shoot.delete().await.result.err().unwrap();
+    assert!(error.contains(&subnet) && error.contains("10.252.0.0/24"), "{error}");
+    assert!(world.look(&format!("subnets/{subnet}")).await.is_some());
+
+    world.owner.delete(Service::Network, &format!("subnets/{subnet}")).await;
     shoot.deleted().await;
-    before.assert_same(&world.snapshot().await, "after the second deletion");
+    before.assert_same(&world.snapshot().await, "after the last deletion");
+}
+
+pub(crate) async fn one_of_two_shoots_on_a_network_and_router_leaves_and_the_other_does_not_notice(world: World) {
+    let (network, router) = tokio::join!(world.network("net"), world.router("router"));
+    let networks = |workers: &str| json!({"id": network, "router": {"id": router}, "workers": workers});
+    let mut stays = world.shoot("a", networks("10.250.0.0/24"));
+    // Its name begins with the other's.
+    let mut leaves = world.shoot("ab", networks("10.250.1.0/24"));
+    stays.applied().await;
+    world.routes(&router, &[("100.96.1.0/24", "10.250.0.10")]).await;
+    let before = world.snapshot().await;
+    leaves.applied().await;
+    world.routes(&router, &[("100.96.2.0/24", "10.250.1.10")]).await;
+    stays.assert_settled("beside the other").await;
+    // Neither the state nor the name leads the one to the other's.
+    leaves.state = fabric_infrastructure::State::default();
+    leaves.deleted().await;
+    before.assert_same(&world.snapshot().await, "after the other has left");
+    stays.deleted().await;
 }
 
 pub(crate) async fn on_our_subnet_in_a_given_network_a_strangers_load_balancer_is_named_and_stays(world: World) {

@@ -75,7 +75,7 @@ pub(crate) async fn three_ipv6_subnets_with_the_ranges_asked_for(world: World) {
     deleted_without_trace(&world, &mut shoot, &before).await;
 }
 
-pub(crate) async fn ranges_of_both_families_come_from_pools(world: World) {
+pub(crate) async fn ranges_of_both_families_come_from_pools_into_a_given_network(world: World) {
     let pool = |name: &str, prefix: &str, length: u8| {
         let pool = json!({"name": world.name(name), "prefixes": [prefix], "default_prefixlen": length});
         let world = world.clone();
@@ -84,10 +84,20 @@ pub(crate) async fn ranges_of_both_families_come_from_pools(world: World) {
             made["subnetpool"]["id"].as_str().unwrap().to_owned()
         }
     };
-    let (v4, v6) = tokio::join!(pool("v4", "10.40.0.0/16", 24), pool("v6", "fd00:40::/48", 64));
+    let (v4, v6, network, router) = tokio::join!(
+        pool("v4", "10.40.0.0/16", 24),
+        pool("v6", "fd00:40::/48", 64),
+        world.network("net"),
+        world.router("router"),
+    );
     let before = world.snapshot().await;
-    let mut shoot =
-        world.shoot("pool", json!({"subnetPool": {"id": v4, "prefixLength": 26}, "ipv6": {"subnetPoolID": v6}}));
+    let mut shoot = world.shoot(
+        "pool",
+        json!({
+            "id": network, "router": {"id": router},
+            "subnetPool": {"id": v4, "prefixLength": 26}, "ipv6": {"subnetPoolID": v6},
+        }),
+    );
     let result = shoot.applied().await.result;
     let found = subnets(&world, &result).await;
     assert_eq!(purposes(&found), ["nodes", "nodes-ipv6", "pods", "services"]);

@@ -33,3 +33,26 @@ pub(crate) async fn a_held_port_is_a_clear_time_out_and_the_next_run_continues(w
     shoot.deleted().await;
     before.assert_same(&world.snapshot().await, "after the deletion");
 }
+
+pub(crate) async fn a_held_load_balancer_is_waited_for_and_the_next_deletion_continues(world: World) {
+    let given = world.given().await;
+    let group = world.group("nodes").await;
+    let before = world.snapshot().await;
+    let networks = json!({
+        "id": given.network, "subnetId": given.subnet, "router": {"id": given.router}, "securityGroupId": group,
+    });
+    let mut shoot = world.shoot("lb", networks);
+    shoot.timing.ready = Duration::from_secs(2);
+    shoot.applied().await;
+    let name = format!("kube_service_{}_default_web", shoot.id());
+    {
+        let _hold = world.hold();
+        let id = world.young_load_balancer(&name, &given.subnet).await;
+        let error = shoot.delete().await.result.err().unwrap();
+        let said = format!("load balancer {name} ({id}, PENDING_CREATE) is not deleted after 2 s");
+        assert!(error.contains(&said), "{error}");
+    }
+    shoot.timing.ready = Duration::from_secs(30);
+    shoot.deleted().await;
+    before.assert_same(&world.snapshot().await, "after the second deletion");
+}

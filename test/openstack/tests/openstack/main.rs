@@ -50,7 +50,8 @@ cases! {
     }
     deletion {
         load_balancers_and_routes_of_this_shoot_alone_go_from_a_given_subnet_and_router,
-        a_foreign_port_on_our_network_is_named_and_blocks_nothing_else,
+        foreign_ports_and_subnets_in_our_network_are_named_and_block_nothing_else,
+        one_of_two_shoots_on_a_network_and_router_leaves_and_the_other_does_not_notice,
         on_our_subnet_in_a_given_network_a_strangers_load_balancer_is_named_and_stays,
     }
     drift {
@@ -59,7 +60,7 @@ cases! {
     }
     dual_stack {
         three_ipv6_subnets_with_the_ranges_asked_for,
-        ranges_of_both_families_come_from_pools,
+        ranges_of_both_families_come_from_pools_into_a_given_network,
         a_shared_pool_of_another_project_gives_a_range,
         a_given_ipv6_subnet_is_used_and_the_ranges_are_passed_on_as_they_are,
     }
@@ -69,6 +70,7 @@ cases! {
     }
     held {
         a_held_port_is_a_clear_time_out_and_the_next_run_continues,
+        a_held_load_balancer_is_waited_for_and_the_next_deletion_continues,
     }
     patterns {
         pattern_1_makes_all_beside_a_users_network_of_the_same_name_and_takes_all_away,
@@ -82,6 +84,7 @@ cases! {
         a_process_killed_at_every_save_converges_with_nothing_doubled,
         an_interrupted_run_ends_its_steps_saves_and_is_continued,
         a_lost_state_is_found_again_without_making_anything,
+        what_an_earlier_life_of_the_shoot_left_is_told_and_taken_over,
     }
     shares {
         a_share_network_is_made_adopted_or_given_and_near_misses_are_left_alone,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fabric_flow::Options;
 use fabric_infrastructure::State;
-use fabric_test_openstack::{Snapshot, StopAt, World};
+use fabric_test_openstack::{Snapshot, StopAt, World, unsettled};
 use serde_json::json;
 
 /// What a whole pattern 1 adds to a project, a kind each. The router's gateway port is not the project's.
@@ -127,4 +127,24 @@ pub(crate) async fn a_lost_state_is_found_again_without_making_anything(world: W
     for kind in ["networks", "subnets", "routers", "ports", "share network", "key pair of the shoot's user"] {
         assert_eq!(left.count(kind), 0, "{kind}: {:#?}", left.0);
     }
+}
+
+pub(crate) async fn what_an_earlier_life_of_the_shoot_left_is_told_and_taken_over(world: World) {
+    let before = world.snapshot().await;
+    let mut shoot = world.shoot("again", json!({"workers": "10.250.0.0/19"}));
+    shoot.applied().await;
+    let first = world.snapshot().await;
+    // The same shoot, deleted by force and made anew: another uid, no state.
+    shoot.input.shoot.uid = "00000000-0000-4000-8000-00000000000a".to_owned();
+    shoot.state = State::default();
+    let lines = unsettled(&shoot.plan().await.unwrap());
+    let adopted = ["network", "subnet", "router", "security group", "key pair"];
+    assert_eq!(lines, adopted.map(|kind| format!("adopt {kind} {} []", shoot.id())));
+    shoot.applied().await;
+    first.assert_there(&world.snapshot().await, "taken over");
+    assert_one_of_each(&world.snapshot().await, before.count("security_groups"));
+    shoot.assert_settled("taken over").await;
+    shoot.state = State::default();
+    shoot.deleted().await;
+    before.assert_same(&world.snapshot().await, "after the deletion");
 }
