@@ -61,6 +61,12 @@ impl Session {
     /// No cloud is named; its credentials cannot be read or used.
     pub(crate) async fn open(args: &CloudArgs, place: &Place<'_>) -> Result<Self> {
         if args.cloud.as_deref() == Some(embedded::NAME) {
+            if config::known(&Surroundings::of_process()).is_ok_and(|known| known.iter().any(|it| it == embedded::NAME))
+            {
+                eprintln!(
+                    "note: --cloud demo is the embedded cloud; the demo of clouds.yaml is chosen by OS_CLOUD=demo"
+                );
+            }
             let embedded = Embedded::start(&Embedded::default_file()?, place.verb).await?;
             return Self::on(embedded, place).await;
         }
@@ -130,6 +136,8 @@ fn credentials(args: &CloudArgs, place: &Place<'_>) -> Result<(Credentials, Stri
     }
     let credentials = config::load(args.cloud.as_deref(), &from).map_err(Stop::error)?;
     let named = args.cloud.as_deref().or_else(|| from.variable("OS_CLOUD"));
+    // A cloud of clouds.yaml that is called like the embedded one must not share its states.
+    let named = named.filter(|name| *name != embedded::NAME);
     let label = named.map_or_else(|| label(&credentials), str::to_owned);
     Ok((credentials, label))
 }

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
@@ -19,7 +20,7 @@ struct Generator {
 }
 
 /// To add one, write a function and name it here.
-const GENERATORS: &[Generator] = &[Generator { name: "layers", make: layers_page }];
+const GENERATORS: &[Generator] = &[Generator { name: "layers", make: layers_page }, Generator { name: "cli", make: cli_page }];
 
 /// Writes every generated file that is not as it should be, or with `check` names it.
 pub(crate) fn run(workspace: &Workspace, check: bool) -> Result<Vec<String>> {
@@ -63,6 +64,16 @@ fn layers_page(workspace: &Workspace) -> Result<Vec<File>> {
         page += &format!("| `{}` | {} |\n", rule.from, layers::sentence(rule));
     }
     Ok(vec![(PathBuf::from("docs/development/layers.md"), page)])
+}
+
+/// `docs/usage/cli.md`: every command with its help, as the program itself tells it.
+fn cli_page(workspace: &Workspace) -> Result<Vec<File>> {
+    let mut program = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    program.current_dir(&workspace.root).args(["run", "-q", "-p", "kubectl-fabric", "--", "reference"]);
+    let output = program.output().context("running kubectl-fabric")?;
+    anyhow::ensure!(output.status.success(), "kubectl-fabric: {}", String::from_utf8_lossy(&output.stderr));
+    let page = String::from_utf8(output.stdout).context("the page of kubectl-fabric")?;
+    Ok(vec![(PathBuf::from("docs/usage/cli.md"), page)])
 }
 
 fn is_product(path: &str) -> bool {

@@ -59,6 +59,7 @@ pub(crate) struct Thing {
 pub(crate) struct RouterNode {
     #[serde(flatten)]
     pub(crate) thing: Thing,
+    #[serde(rename = "externalIPs")]
     pub(crate) external_ips: Vec<IpAddr>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) snat: Option<bool>,

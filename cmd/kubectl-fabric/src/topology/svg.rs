@@ -19,7 +19,7 @@ pub(crate) fn draw(topology: &Topology) -> String {
     let inner = columns_width(columns);
     let width = (inner + 4.0 * MARGIN).max(760.0);
     let mut canvas = Canvas { text: String::new(), width };
-    canvas.label(MARGIN, 40.0, "title", &clean(&topology.title));
+    canvas.label(MARGIN, 40.0, "title", &topology.title);
     let middle = width / 2.0;
 
     let external = Rect { x: middle - 170.0, y: 64.0, w: 340.0, h: 56.0 };
@@ -129,9 +129,9 @@ impl Canvas {
             y + 22.0,
             thing.owner.word()
         ));
-        self.label(left, y + 43.0, "name", &cut(&clean(name), w - 28.0, 8.0));
+        self.label(left, y + 43.0, "name", &cut(name, w - 28.0, 8.0));
         for (index, line) in lines.iter().enumerate() {
-            self.label(left, y + 65.0 + LINE * index as f64, "line", &cut(&clean(line), w - 28.0, 7.3));
+            self.label(left, y + 65.0 + LINE * index as f64, "line", &cut(line, w - 28.0, 7.3));
         }
         self.put(format_args!("</g>"));
     }
@@ -143,7 +143,7 @@ impl Canvas {
         self.put(format_args!(r#"<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="14" class="frame {class}"/>"#));
         let name = if thing.name.is_empty() { &thing.id } else { &thing.name };
         self.label(x + 20.0, y + 26.0, "kind", "network");
-        self.label(x + 20.0, y + 47.0, "name", &cut(&clean(name), w - 140.0, 8.0));
+        self.label(x + 20.0, y + 47.0, "name", &cut(name, w - 140.0, 8.0));
         let (right, top) = (x + w - 20.0, y + 26.0);
         self.put(format_args!(r#"<text x="{right}" y="{top}" class="owner {class}">{}</text>"#, thing.owner.word()));
     }
@@ -174,7 +174,7 @@ impl Canvas {
             x - w / 2.0,
             y - 16.0
         ));
-        self.put(format_args!(r#"<text x="{x}" y="{}" class="line middle">{}</text>"#, y + 1.0, escape(&clean(text))));
+        self.put(format_args!(r#"<text x="{x}" y="{}" class="line middle">{}</text>"#, y + 1.0, escape(text)));
     }
 
     fn legend(&mut self, y: f64) {
@@ -238,7 +238,7 @@ fn cut(text: &str, width: f64, per: f64) -> String {
 
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in clean(text).chars() {
         match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

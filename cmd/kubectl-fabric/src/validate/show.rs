@@ -88,5 +88,8 @@ fn snippet(file: &str, syntax: &Syntax, paint: Paint) -> String {
         return String::new();
     }
     // The first lines repeat the message, which stands above with its place.
-    drawn.lines().skip_while(|line| !line.contains(':')).fold(String::new(), |all, line| all + line + "\n")
+    drawn
+        .lines()
+        .skip_while(|line| !line.contains("-[") && !line.contains("─["))
+        .fold(String::new(), |all, line| all + line + "\n")
 }
