@@ -50,7 +50,10 @@ fn made(example: &str) -> BTreeSet<&'static str> {
         }
         _ => {}
     }
-    made.retain(|kind| !given.contains(kind) && !(*kind == "security group rule" && given.contains(&"security group")));
+    if given.contains(&"security group") {
+        made.remove("security group rule");
+    }
+    made.retain(|kind| !given.contains(kind));
     made
 }
 
