@@ -24,7 +24,8 @@ use crate::{
 /// The choice of a cloud.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct CloudArgs {
-    /// Cloud of clouds.yaml, or `demo`: one embedded in this program. Without it OS_CLOUD and the other OS_* count
+    /// Cloud of clouds.yaml, or `demo`: one embedded in this program. Without it OS_CLOUD (also for a `demo` of
+    /// clouds.yaml) and the other OS_* count
     #[arg(long, value_name = "NAME", conflicts_with = "secret")]
     pub(crate) cloud: Option<String>,
     /// Gardener's cloudprovider Secret to log in with
