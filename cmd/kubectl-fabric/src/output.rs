@@ -97,7 +97,8 @@ impl Paint {
     }
 
     fn with(self, style: Style, text: &dyn fmt::Display) -> String {
-        if self.0 { format!("{style}{text}{style:#}") } else { text.to_string() }
+        let text = text.to_string();
+        if self.0 && !text.is_empty() { format!("{style}{text}{style:#}") } else { text }
     }
 
     pub(crate) fn bold(self, text: impl fmt::Display) -> String {

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     io::IsTerminal,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
     time::Duration,
 };
 
@@ -37,30 +37,52 @@ impl Progress {
     /// How a flow runs: it tells its steps, and Ctrl-C stops it.
     pub(crate) fn options(&self) -> Options {
         let shown = self.0.clone();
-        let events = Events::to(move |event| shown.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
+        let events = Events::to(move |event| lock(&shown).show(&event));
         let options = Options { events, ..Options::default() };
-        let cancel = options.cancel.clone();
-        let shown = self.0.clone();
-        tokio::spawn(async move {
-            stop_wanted().await;
+        let (cancel, shown) = (options.cancel.clone(), self.0.clone());
+        listen();
+        *lock(&ON_STOP) = Some(Box::new(move || {
             cancel.cancel();
-            let text = "stopping: what runs may end, so that what it made is recorded; once more gives up at once";
-            shown.lock().unwrap_or_else(PoisonError::into_inner).line(text);
-            stop_wanted().await;
-            std::process::exit(crate::exit::Exit::Interrupted.code().into());
-        });
+            lock(&shown)
+                .line("stopping: what runs may end, so that what it made is recorded; once more gives up at once");
+        }));
         options
     }
 
     /// Takes the bars away.
     pub(crate) fn end(&self) {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lock(&ON_STOP).take();
+        let mut shown = lock(&self.0);
         if let Some(bars) = shown.bars.take() {
             bars.overall.finish_and_clear();
             // A bar that cannot be cleared stays; nothing depends on it.
             let _ = bars.all.clear();
         }
     }
+}
+
+/// What Ctrl-C does to the flow that runs; it is taken by the first one. Signals are the process's, hence this is too.
+static ON_STOP: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+/// Listens from the first flow on; without a flow to stop, Ctrl-C ends the process as it does everywhere.
+fn listen() {
+    static LISTENS: Once = Once::new();
+    LISTENS.call_once(|| {
+        tokio::spawn(async {
+            loop {
+                stop_wanted().await;
+                let stop = lock(&ON_STOP).take();
+                match stop {
+                    Some(stop) => stop(),
+                    None => std::process::exit(crate::exit::Exit::Interrupted.code().into()),
+                }
+            }
+        });
+    });
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ctrl-C, or what a service manager sends.

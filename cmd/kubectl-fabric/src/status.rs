@@ -66,7 +66,9 @@ pub(crate) fn table(done: &Reconciled, paint: Paint) -> String {
     let mut line = |what: &str, name: &str, more: &str| {
         if !name.is_empty() || !more.is_empty() {
             // Writing to a String can't fail.
-            let _ = writeln!(text, "  {what:<16} {} {}", output::clean(name), paint.dim(output::clean(more)));
+            let parts = [output::clean(name), paint.dim(output::clean(more))];
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            let _ = writeln!(text, "  {what:<17}  {}", parts.join("  "));
         }
     };
     line("network", &networks.name, &networks.id);

@@ -129,7 +129,6 @@ impl ShootArgs {
             }
             logins.extend(object.login);
         }
-        // Two objects that describe the same shoot: Gardener's Infrastructure knows more than the Shoot.
         for (subject, _) in &mut subjects {
             name(subject, self.name.as_deref())?;
         }
@@ -176,6 +175,13 @@ fn name(subject: &mut Subject, given: Option<&str>) -> Result<()> {
 }
 
 fn choose(mut all: Vec<(Subject, Vec<Warning>)>, named: Option<&str>) -> Result<(Subject, Vec<Warning>)> {
+    // A Shoot and its Infrastructure are one shoot, and the Infrastructure is what the extension is handed.
+    let handed: Vec<String> = all
+        .iter()
+        .filter(|(subject, _)| subject.wants_cluster)
+        .map(|(subject, _)| subject.input.shoot.technical_id.clone())
+        .collect();
+    all.retain(|(subject, _)| subject.wants_cluster || !handed.contains(&subject.input.shoot.technical_id));
     if let Some(named) = named {
         let meant = |subject: &Subject| subject.input.shoot.technical_id == named || subject.name == named;
         let ids: Vec<String> = all.iter().map(|(subject, _)| subject.input.shoot.technical_id.clone()).collect();

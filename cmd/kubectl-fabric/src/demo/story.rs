@@ -69,95 +69,105 @@ impl Story {
         for (kind, name, hash) in &before {
             output::print(&format!("  {kind:<17} {name:<13} {}\n", self.paint.dim(hash)))?;
         }
-
-        self.chapter(1, "A config with mistakes: every one is told, and nothing is done", "validate -f bad.yaml")?;
-        let bad =
-            given.config(4).replace(&given.network, "team-network") + "  workers: 10.180.0.0/33\n  subnet: team\n";
-        self.validate("bad.yaml", &bad)?;
-
-        self.chapter(2, "The same without mistakes: network, router and subnet are given", "validate -f byo.yaml")?;
-        let config = given.config(4);
-        output::print(&self.paint.dim(indent(&config)))?;
-        let subject = self.validate("byo.yaml", &config)?;
-        let mut subject = subject.ok_or_else(|| Stop::error("the good config was refused"))?;
-        subject.input.shoot.technical_id = SHOOT.to_owned();
-        subject.input.shoot.pods = Some("100.96.0.0/11".to_owned());
-        subject.input.shoot.region = Some(embedded.cloud.region());
+        let subject = self.configs(&given, embedded.cloud.region())?;
         let place = Place { profile: None, region: None, login: None, verb: None };
         let session = Session::on(embedded, &place).await?;
         let state_path = self.folder.join("state.json");
-        let mut work = Work { subject, session, state_path: state_path.clone(), warnings: Vec::new() };
         let file = StateFile::lock(&state_path, "demo")?;
-
-        let shoot = format!("-f byo.yaml --name {SHOOT}");
-        self.chapter(
-            3,
-            "What would be made: nothing of the network, only what the shoot needs for itself",
-            &format!("plan {shoot}"),
-        )?;
-        self.plan(&mut work).await?;
-
-        self.chapter(4, "Make it", &format!("apply {shoot}"))?;
-        let (state, _) = work.recall()?;
-        let (done, _) = apply::act(&work, &file, state, TABLE, "apply", self.paint).await?;
-
-        self.chapter(5, "What Gardener reads", &format!("status {shoot}"))?;
-        output::print(&status::table(&done, self.paint))?;
-
-        self.chapter(6, "A drawing, given and owned told apart", &format!("topology {shoot} --svg FILE"))?;
-        let (state, _) = work.recall()?;
-        let seen = topology::look(&work, &state, TABLE, self.paint).await?;
-        output::print(&topology::text::draw(&seen, self.paint))?;
-        topology::draw(&seen, &self.drawing)?;
-        output::print(&format!("  drawn into {}\n", self.drawing.display()))?;
-
-        let other = "shoot--demo--two";
-        let title = "A second shoot on the same subnet brings its security group along: next to nothing is made";
-        self.chapter(7, title, &format!("plan -f byo-group.yaml --name {other}"))?;
-        let second = self.validate("byo-group.yaml", &given.config(5))?;
-        let mut second = second.ok_or_else(|| Stop::error("the config with a security group was refused"))?;
-        second.input.shoot.technical_id = other.to_owned();
-        work.state_path = self.folder.join("second.json");
-        std::mem::swap(&mut work.subject, &mut second);
-        self.plan(&mut work).await?;
-        work.state_path = state_path;
-        std::mem::swap(&mut work.subject, &mut second);
-
-        let title = "Somebody removes a rule of our security group behind our back";
-        self.chapter(8, title, &format!("drift {shoot}"))?;
-        remove_a_rule(&work)?;
-        if self.plan(&mut work).await? {
-            return Err(Stop::error("the removed rule was not noticed"));
-        }
-
-        self.chapter(9, "Put it right", &format!("drift {shoot} --repair"))?;
-        let (state, _) = work.recall()?;
-        apply::act(&work, &file, state, TABLE, "drift --repair", self.paint).await?;
-        if !self.plan(&mut work).await? {
-            return Err(Stop::error("the removed rule was not put back"));
-        }
-
-        self.chapter(10, "Take it away: what was made goes, what was given stays", &format!("delete {shoot}"))?;
+        let mut work = Work { subject, session, state_path, warnings: Vec::new() };
+        self.birth(&mut work, &file).await?;
+        self.neighbour(&mut work, &given).await?;
+        self.drift(&mut work, &file).await?;
+        self.chapter(10, "Take it away: what was made goes, what was given stays", "delete", SHOOT)?;
         delete::delete(&mut work, &file, true, TABLE, self.paint).await?;
 
         self.say("What was given, by content, before and after:")?;
         let after = given.fingerprints(cloud(&work.session)?)?;
         let unchanged = self.compare(&before, &after)?;
-        let took = format!("{:.1} s", start.elapsed().as_secs_f64());
-        output::print(&format!(
-            "\n{}\n",
-            self.paint.dim(format!("Played in {took}. Try it: kubectl fabric demo given --help"))
-        ))?;
+        let took =
+            format!("Played in {:.1} s. Try it: kubectl fabric demo given --help", start.elapsed().as_secs_f64());
+        output::print(&format!("\n{}\n", self.paint.dim(took)))?;
         if unchanged { Ok(Exit::Ok) } else { Err(Stop::error("something given was changed")) }
+    }
+
+    /// Chapters 1 and 2: the config, wrong and right.
+    fn configs(&self, given: &Given, region: String) -> Result<objects::Subject> {
+        self.chapter(1, "A config with mistakes: every one is told, and nothing is done", "validate", "")?;
+        let bad =
+            given.config(4).replace(&given.network, "team-network") + "  workers: 10.180.0.0/33\n  subnet: team\n";
+        self.validate("byo.yaml", &bad)?;
+
+        self.chapter(2, "The same without mistakes: network, router and subnet are given", "validate", "")?;
+        let config = given.config(4);
+        output::print(&self.paint.dim(indent(&config)))?;
+        let subject = self.validate("byo.yaml", &config)?;
+        let mut subject = subject.ok_or_else(|| Stop::error("the good config was refused"))?;
+        let shoot = &mut subject.input.shoot;
+        shoot.technical_id = SHOOT.to_owned();
+        shoot.pods = Some("100.96.0.0/11".to_owned());
+        shoot.region = Some(region);
+        Ok(subject)
+    }
+
+    /// Chapters 3 to 6: plan, apply, status, topology.
+    async fn birth(&self, work: &mut Work, file: &StateFile) -> Result<()> {
+        let title = "What would be made: nothing of the network, only what the shoot needs for itself";
+        self.chapter(3, title, "plan", SHOOT)?;
+        self.plan(work).await?;
+
+        self.chapter(4, "Make it", "apply", SHOOT)?;
+        let (state, _) = work.recall()?;
+        let (done, _) = apply::act(work, file, state, TABLE, "apply", self.paint).await?;
+
+        self.chapter(5, "What Gardener reads", "status", SHOOT)?;
+        output::print(&status::table(&done, self.paint))?;
+
+        self.chapter(6, "A drawing, given and owned told apart", "topology --svg FILE", SHOOT)?;
+        let (state, _) = work.recall()?;
+        let seen = topology::look(work, &state, TABLE, self.paint).await?;
+        output::print(&topology::text::draw(&seen, self.paint))?;
+        topology::draw(&seen, &self.drawing)?;
+        output::print(&format!("  drawn into {}\n", self.drawing.display()))
+    }
+
+    /// Chapter 7: another shoot on the same subnet.
+    async fn neighbour(&self, work: &mut Work, given: &Given) -> Result<()> {
+        let title = "A second shoot on the same subnet is given a security group too: only its key pair is made";
+        let name = "shoot--demo--two";
+        self.chapter(7, title, "plan", name)?;
+        let second = self.validate("byo.yaml", &given.config(5))?;
+        let mut second = second.ok_or_else(|| Stop::error("the config with a security group was refused"))?;
+        second.input.shoot.technical_id = name.to_owned();
+        let first = std::mem::replace(&mut work.state_path, self.folder.join("second.json"));
+        std::mem::swap(&mut work.subject, &mut second);
+        self.plan(work).await?;
+        std::mem::swap(&mut work.subject, &mut second);
+        work.state_path = first;
+        Ok(())
+    }
+
+    /// Chapters 8 and 9: what changed behind our back is found and put right.
+    async fn drift(&self, work: &mut Work, file: &StateFile) -> Result<()> {
+        self.chapter(8, "Somebody removes a rule of our security group behind our back", "drift", SHOOT)?;
+        remove_a_rule(work)?;
+        if self.plan(work).await? {
+            return Err(Stop::error("the removed rule was not noticed"));
+        }
+        self.chapter(9, "Put it right", "drift --repair", SHOOT)?;
+        let (state, _) = work.recall()?;
+        apply::act(work, file, state, TABLE, "drift --repair", self.paint).await?;
+        if self.plan(work).await? { Ok(()) } else { Err(Stop::error("the removed rule was not put back")) }
     }
 
     fn say(&self, text: &str) -> Result<()> {
         output::print(&format!("\n{}\n", self.paint.bold(text)))
     }
 
-    fn chapter(&self, number: u8, title: &str, command: &str) -> Result<()> {
+    fn chapter(&self, number: u8, title: &str, verb: &str, shoot: &str) -> Result<()> {
         let head = self.paint.bold(format!("{number}  {title}"));
-        output::print(&format!("\n{head}\n{}\n", self.paint.cyan(format!("$ kubectl fabric infra {command}"))))
+        let name = if shoot.is_empty() { String::new() } else { format!(" --name {shoot}") };
+        let command = self.paint.cyan(format!("$ kubectl fabric infra {verb} -f byo.yaml{name}"));
+        output::print(&format!("\n{head}\n{command}\n"))
     }
 
     /// Validates a file and shows the findings; the subject of a valid one.

@@ -35,11 +35,11 @@ pub(crate) fn draw(topology: &Topology) -> String {
     canvas.card(router, &topology.router.thing, "router", &[], 10.0);
 
     let tallest = topology.subnets.iter().map(|subnet| 70.0 + LINE * lines(subnet).len() as f64).fold(88.0, f64::max);
-    let network = Rect { x: middle - inner / 2.0 - MARGIN, y: 330.0, w: inner + 2.0 * MARGIN, h: tallest + 96.0 };
+    let network = Rect { x: middle - inner / 2.0 - MARGIN, y: 330.0, w: inner + 2.0 * MARGIN, h: tallest + 98.0 };
     canvas.frame(network, &topology.network);
     for (index, subnet) in topology.subnets.iter().enumerate() {
         let x = middle - inner / 2.0 + index as f64 * (CARD + GAP);
-        let card = Rect { x, y: network.y + 68.0, w: CARD, h: tallest };
+        let card = Rect { x, y: network.y + 34.0, w: CARD, h: tallest };
         let top = (x + CARD / 2.0, card.y);
         if let Some(interface) = &subnet.interface {
             canvas.elbow((middle, router.bottom()), top, interface.owner);
@@ -142,9 +142,11 @@ impl Canvas {
         let class = class(thing.owner);
         self.put(format_args!(r#"<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="14" class="frame {class}"/>"#));
         let name = if thing.name.is_empty() { &thing.id } else { &thing.name };
-        self.label(x + 20.0, y + 26.0, "kind", "network");
-        self.label(x + 20.0, y + 47.0, "name", &cut(name, w - 140.0, 8.0));
-        let (right, top) = (x + w - 20.0, y + 26.0);
+        // Below the subnets: above them run the router's wires.
+        let bottom = at.bottom();
+        self.label(x + 20.0, bottom - 38.0, "kind", "network");
+        self.label(x + 20.0, bottom - 17.0, "name", &cut(name, w - 140.0, 8.0));
+        let (right, top) = (x + w - 20.0, bottom - 38.0);
         self.put(format_args!(r#"<text x="{right}" y="{top}" class="owner {class}">{}</text>"#, thing.owner.word()));
     }
 

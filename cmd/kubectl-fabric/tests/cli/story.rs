@@ -216,3 +216,36 @@ fn a_key_must_be_the_public_half() {
     desk.run(&format!("infra apply {SHOOT} --ssh-key key.pub")).ends(0);
     desk.run(&format!("infra drift {SHOOT} --ssh-key key.pub")).ends(0);
 }
+
+#[test]
+fn an_infrastructure_brings_its_state_and_its_cluster_the_facts() {
+    let desk = desk();
+    let config: String = OWN.lines().map(|line| format!("    {line}\n")).collect();
+    let infrastructure = |more: &str| {
+        format!(
+            "apiVersion: extensions.gardener.cloud/v1alpha1\nkind: Infrastructure\nmetadata: {{name: web, namespace: shoot--dev--web}}\n\
+             spec:\n  type: openstack\n  region: RegionOne\n  secretRef: {{name: cloudprovider, namespace: shoot--dev--web}}\n  \
+             providerConfig:\n{config}{more}"
+        )
+    };
+    let shoot = "spec: {networking: {pods: 100.96.0.0/11, nodes: 10.250.0.0/16}}, status: {technicalID: shoot--dev--web, uid: 1a2b}";
+    desk.write(
+        "cluster.yaml",
+        &format!(
+            "apiVersion: extensions.gardener.cloud/v1alpha1\nkind: Cluster\nmetadata: {{name: shoot--dev--web}}\nspec:\n  \
+             cloudProfile: {{}}\n  shoot: {{{shoot}}}\n"
+        ),
+    );
+    desk.write("infra.yaml", &infrastructure(""));
+    let line = "-f infra.yaml -f cluster.yaml --cloud demo";
+    let done = desk.run(&format!("infra apply {line} -o json")).ends(0).json();
+    assert_eq!(done["networking"]["pods"], json!(["100.96.0.0/11"]));
+    assert_eq!(done["state"]["data"]["fabric.UID"], Value::Null, "the shoot's own uid needs no memory");
+    // On another machine the object's status is all that is known.
+    desk.write("infra.yaml", &infrastructure(&format!("status:\n  state: {}\n", done["state"])));
+    let elsewhere = format!("{line} --state elsewhere.json");
+    let drift = desk.run(&format!("infra drift {elsewhere}")).ends(0);
+    assert!(drift.out.contains("No drift") && !drift.out.contains("was it applied?"), "{}", drift.out);
+    desk.run(&format!("infra delete {elsewhere} --yes")).ends(0);
+    assert_eq!(desk.run(&format!("infra plan {line} -o json")).ends(2).json()["summary"]["keep"], Value::Null);
+}
