@@ -1,7 +1,7 @@
 //! The `console` blocks of a document: commands after `$ `, and what they print.
 //!
-//! `…` stands for any text within a line, and for any lines where it stands alone. A command that ends in `\` goes on
-//! in the next line. All blocks of a document are one shell session.
+//! `…` stands for any text within a line, and for any lines where it stands alone. How wide columns are does not
+//! matter. A command that ends in `\` goes on in the next line. All blocks of a document are one shell session.
 
 use std::fmt::Write;
 
@@ -108,9 +108,11 @@ pub fn matches(expected: &[String], got: &[String]) -> bool {
 }
 
 fn same(wanted: &str, line: &str) -> bool {
+    let narrow = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (wanted, line) = (narrow(wanted), narrow(line));
     let parts: Vec<String> = wanted.split('…').map(regex::escape).collect();
     // Every part is escaped, so the pattern always compiles.
-    Regex::new(&format!("^{}$", parts.join(".*"))).is_ok_and(|pattern| pattern.is_match(line))
+    Regex::new(&format!("^{}$", parts.join(".*"))).is_ok_and(|pattern| pattern.is_match(&line))
 }
 
 #[cfg(test)]
@@ -152,6 +154,8 @@ $ no step
             ("a", "b", false),
             ("a", "a\nb", false),
             ("a …", "a b c", true),
+            ("  a  b", " a      b", true),
+            ("ab", "a b", false),
             ("… a.c …", "x a.c y", true),
             ("… a.c …", "x abc y", false),
             ("…", "", true),
