@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::json::{text, text_opt};
+use crate::json::{flag, text, text_opt};
 use crate::octavia;
 use crate::state::{Later, State, table};
 
@@ -13,7 +13,12 @@ use crate::state::{Later, State, table};
 pub(crate) fn settle(st: &mut State) {
     for what in st.due() {
         match what {
-            Later::Port(id) => status(st, table::PORTS, &id, "ACTIVE"),
+            Later::Port(id) => {
+                // One that was switched off meanwhile stays down.
+                if st.get(table::PORTS, &id).is_some_and(|port| flag(port, "admin_state_up")) {
+                    status(st, table::PORTS, &id, "ACTIVE");
+                }
+            }
             Later::FloatingIp(id) => {
                 let wired = st.get(table::FLOATING_IPS, &id).is_some_and(|f| text_opt(f, "router_id").is_some());
                 status(st, table::FLOATING_IPS, &id, if wired { "ACTIVE" } else { "DOWN" });

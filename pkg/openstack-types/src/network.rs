@@ -238,6 +238,9 @@ pub struct Port {
     /// The kind of user (`network:router_interface`, `compute:nova`, `Octavia`).
     #[serde(default, deserialize_with = "null_as_default")]
     pub device_owner: String,
+    /// Whether it carries traffic at all.
+    #[serde(default = "yes")]
+    pub admin_state_up: bool,
     /// `ACTIVE`, `DOWN`, `BUILD`, `ERROR`.
     #[serde(default, deserialize_with = "null_as_default")]
     pub status: String,

@@ -151,6 +151,8 @@ pub trait Network: Send + Sync {
     async fn delete_router(&self, id: &Owned<RouterId>) -> Result<()>;
     /// Puts a router, also a given one, on a subnet of ours. Returns the port.
     async fn add_router_interface(&self, interface: &Owned<RouterInterface>) -> Result<PortId>;
+    /// Switches the port of such an interface on again.
+    async fn enable_router_interface(&self, port: &Owned<PortId>) -> Result<Port>;
     /// Takes a router, also a given one, off a subnet of ours. Gone already is success.
     async fn remove_router_interface(&self, interface: &Owned<RouterInterface>) -> Result<()>;
     /// Removes exactly these routes, atomically (`remove_extraroutes`). Gone already is success.

@@ -109,6 +109,10 @@ impl Network for Client {
         self.attach(interface.get()).await
     }
 
+    async fn enable_router_interface(&self, port: &Owned<PortId>) -> Result<Port> {
+        self.neutron_update(PORTS, port.get().as_str(), &serde_json::json!({"admin_state_up": true})).await
+    }
+
     async fn remove_router_interface(&self, interface: &Owned<RouterInterface>) -> Result<()> {
         self.detach(interface.get()).await
     }

@@ -205,6 +205,9 @@ impl api::Network for FakeCloud {
     async fn add_router_interface(&self, _: &Owned<RouterInterface>) -> Result<PortId> {
         absent()
     }
+    async fn enable_router_interface(&self, _: &Owned<PortId>) -> Result<Port> {
+        absent()
+    }
     async fn remove_router_interface(&self, interface: &Owned<RouterInterface>) -> Result<()> {
         let RouterInterface { router, subnet } = interface.get();
         self.note(format!("DETACH {router} {subnet}"))?;

@@ -187,8 +187,19 @@ fn update(st: &mut State, _who: &Who, id: &str, mut fields: Fields) -> Result<()
             fields.insert("status".to_owned(), Value::from("DOWN"));
         }
     }
+    match fields.get("admin_state_up").and_then(Value::as_bool) {
+        Some(false) => drop(fields.insert("status".to_owned(), Value::from("DOWN"))),
+        Some(true) if text(&port, "status") == "DOWN" && is_wired(&port) => st.later(Later::Port(id.to_owned())),
+        _ => {}
+    }
     st.change(table::PORTS, id, &fields);
     Ok(())
+}
+
+/// Whether an agent would bring it up: a router's port, or one that is bound to a host.
+fn is_wired(port: &Value) -> bool {
+    matches!(text(port, "device_owner"), "network:router_interface" | "network:router_gateway")
+        || text(port, "binding:vif_type") == "ovs"
 }
 
 /// New addresses for a port: what it has already and is asked for again stays.

@@ -72,8 +72,12 @@ async fn create(run: &Run<'_>, new: &NewRouter, subnets: &[SubnetId]) -> Result<
 pub(super) async fn ensure_interface(run: &Run<'_>, step: InterfaceStep) -> Result<(), Error> {
     let port = match step {
         InterfaceStep::Use { .. } => return Ok(()),
-        InterfaceStep::Have { status, .. } if status == "ACTIVE" => return Ok(()),
-        InterfaceStep::Have { port, .. } => port,
+        InterfaceStep::Have { admin_state_up: true, status, .. } if status == "ACTIVE" => return Ok(()),
+        InterfaceStep::Have { admin_state_up: true, port, .. } => port,
+        InterfaceStep::Have { port, .. } => {
+            run.cloud.enable_router_interface(&Owned::by(Evidence::State, port.clone())).await?;
+            port
+        }
         InterfaceStep::Add { role } => {
             let (router, subnet) = {
                 let state = run.state();

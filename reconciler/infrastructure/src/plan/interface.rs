@@ -28,12 +28,14 @@ pub enum InterfaceStep {
         /// The port.
         port: PortId,
     },
-    /// On a subnet of ours: there; waited for if it does not carry traffic yet.
+    /// On a subnet of ours: there; switched on if somebody switched it off, waited for if it does not carry traffic yet.
     Have {
         /// The subnet's role.
         role: Role,
         /// The port.
         port: PortId,
+        /// Whether it is switched on.
+        admin_state_up: bool,
         /// Its status.
         status: String,
     },
@@ -68,9 +70,10 @@ impl InterfaceStep {
                 Item::new(Verb::Use, kind, &name, Some(port.as_str()), "belongs to the given subnet")
             }
             Self::Add { .. } => Item::create(kind, &name),
-            Self::Have { port, status, .. } => {
+            Self::Have { port, admin_state_up, status, .. } => {
+                let off = (!admin_state_up).then(|| Change::of("admin_state_up", false, true));
                 let waits = (status != "ACTIVE").then(|| Change::of("status", status, "ACTIVE"));
-                Item::owned(kind, port.as_str(), &name, false, vec![waits])
+                Item::owned(kind, port.as_str(), &name, false, vec![off, waits])
             }
         }
     }
@@ -119,7 +122,7 @@ fn own(target: &Target, seen: &Observed, state: &State, role: Role) -> Result<In
         return Ok(InterfaceStep::Add { role });
     };
     Ok(match port_on(seen, subnet.get().id.as_str())? {
-        Some(port) => InterfaceStep::Have { role, port: port.id, status: port.status },
+        Some(Port { id, admin_state_up, status, .. }) => InterfaceStep::Have { role, port: id, admin_state_up, status },
         None => InterfaceStep::Add { role },
     })
 }

@@ -72,7 +72,8 @@ fn world() -> Value {
             "external_gateway_info": {"network_id": "ext", "enable_snat": true,
                 "external_fixed_ips": [{"subnet_id": "es", "ip_address": "172.24.4.9"}]}}))],
         "ports": [{"id": "port", "network_id": "net", "device_id": "rt", "device_owner": "network:router_interface",
-                   "status": "ACTIVE", "fixed_ips": [{"subnet_id": "sub", "ip_address": "10.250.0.1"}]}],
+                   "admin_state_up": true, "status": "ACTIVE",
+                   "fixed_ips": [{"subnet_id": "sub", "ip_address": "10.250.0.1"}]}],
         "groups": [with("sg", json!({"description": marker().description_after("Cluster Nodes"), "stateful": true,
             "security_group_rules": [
                 rule("r1", "ingress", "IPv4", none.clone(), json!([null, null]), none.clone(), json!("sg")),
@@ -197,6 +198,7 @@ fn every_attribute_that_differs_is_found() {
         ),
         ("/routers/0/tags", json!([]), Verb::Change, "router tags", "tags"),
         ("/ports/0/status", json!("DOWN"), Verb::Change, "router interface", "status"),
+        ("/ports/0/admin_state_up", json!(false), Verb::Change, "router interface", "admin_state_up"),
         ("/groups/0/name", json!("x"), Verb::Change, "security group", "name"),
         ("/groups/0/description", json!(""), Verb::Change, "security group", "description"),
         ("/groups/0/stateful", json!(false), Verb::Change, "security group", "stateful"),

@@ -88,6 +88,32 @@ pub(crate) async fn every_attribute_changed_behind_our_back_is_found_and_put_rig
     // New ones took the place of what was deleted; all that was only changed is as it was, but for the addresses
     // that the router got anew.
     before.assert_kept_but(&world.snapshot().await, &["ports", "routers", "security_groups"], "repaired");
+
+    // The rest, which could not be told apart from the first half if it came at once: only tags prove a description,
+    // only a description proves tags; and an interface must be there to be switched off.
+    let port = format!("ports?device_id={router}&device_owner=network:router_interface");
+    let port = me.list(Service::Network, &port, "ports").await[0]["id"].as_str().unwrap().to_owned();
+    put(format!("networks/{network}"), json!({"network": {"description": "nobody's"}})).await;
+    for path in [format!("subnets/{subnet}"), format!("routers/{router}"), format!("security-groups/{group}")] {
+        put(format!("{path}/tags"), json!({"tags": ["somebody's"]})).await;
+    }
+    put(format!("ports/{port}"), json!({"port": {"admin_state_up": false}})).await;
+    let path = format!("ports/{port}");
+    world.until("the port is down", || async { world.look(&path).await.unwrap()["status"] == "DOWN" }).await;
+    let name = shoot.id();
+    let expected = [
+        format!("change network {name} [description]"),
+        format!("change router interface {name} [admin_state_up,status]"),
+        format!("change router tags {name} [tags]"),
+        format!("change subnet tags {name} [tags]"),
+        format!("change security group tags {name} [tags]"),
+    ];
+    assert_eq!(unsettled(&shoot.plan().await.unwrap()), expected);
+    shoot.applied().await;
+    shoot.assert_settled("repaired again").await;
+    assert_eq!(world.look(&path).await.unwrap()["status"], "ACTIVE");
+    let tags = world.look(&format!("routers/{router}")).await.unwrap()["tags"].as_array().unwrap().len();
+    assert_eq!(tags, 3, "tags of others stay");
     shoot.deleted().await;
 }
 
