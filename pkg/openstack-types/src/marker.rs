@@ -64,12 +64,18 @@ impl Marker {
         [cut(format!("{TAG_SHOOT}{}", self.technical_id)), cut(format!("{TAG_UID}{}", self.uid))]
     }
 
-    /// What a resource's description and tags say about it.
+    /// What a resource's description and tags say about it: the tags first, since people edit descriptions. A
+    /// description of another shoot is believed whatever the tags say: taking less is the safe mistake.
     pub fn judge(&self, description: &str, tags: &[String]) -> Mark {
-        match self.judge_tags(tags) {
-            Mark::None => self.judge_description(description),
-            found => found,
+        match (self.judge_tags(tags), self.judge_description(description)) {
+            (_, Mark::Foreign) => Mark::Foreign,
+            (Mark::None, described) => described,
+            (tagged, _) => tagged,
         }
+    }
+
+    fn tag_is_cut(&self) -> bool {
+        TAG_SHOOT.len() + self.technical_id.chars().count() > MAX_TAG
     }
 
     fn judge_tags(&self, tags: &[String]) -> Mark {
@@ -82,6 +88,8 @@ impl Marker {
         }
         match tags.iter().find(|t| t.starts_with(TAG_UID)) {
             Some(t) if *t == uid => Mark::Ours,
+            // Technical IDs that begin alike share a tag that was cut; only the description tells them apart.
+            Some(_) if self.tag_is_cut() => Mark::None,
             Some(_) => Mark::OtherUid,
             // The second tag did not arrive: the description decides.
             None => Mark::None,
@@ -127,6 +135,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_tag_is_no_claim_on_a_shoot_that_begins_alike() {
+        let (a, b) = (Marker::new("x".repeat(60) + "a", "1"), Marker::new("x".repeat(60) + "b", "2"));
+        assert_eq!(a.tags()[0], b.tags()[0]);
+        assert_eq!(a.judge(&b.description(), &b.tags()), Mark::Foreign);
+        assert_eq!(a.judge("", &b.tags()), Mark::None);
+        assert_eq!(a.judge(&Marker::new("x".repeat(60) + "a", "0").description(), &[]), Mark::OtherUid);
+    }
+
+    #[test]
     fn judges_by_tags_then_by_description() {
         let m = marker();
         let other = Marker::new("shoot--dev--ab", "7a1c");
@@ -139,6 +156,7 @@ mod tests {
             (String::new(), earlier.tags().to_vec(), Mark::OtherUid),
             (other.description(), vec![], Mark::Foreign),
             (m.description(), other.tags().to_vec(), Mark::Foreign),
+            (other.description(), m.tags().to_vec(), Mark::Foreign),
             (m.description(), vec![m.tags()[0].clone()], Mark::Ours),
             ("Cluster Nodes".to_owned(), vec!["team=a".to_owned()], Mark::None),
             ("osf:".to_owned(), vec![], Mark::None),
