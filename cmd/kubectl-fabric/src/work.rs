@@ -117,7 +117,7 @@ fn to_usize(number: u64) -> usize {
 
 impl ShootArgs {
     fn subject(&self, paint: Paint) -> Result<(Subject, Option<Login>, Vec<Warning>)> {
-        let mut facts = self.around.facts()?;
+        let mut facts = self.around.facts(self.cloud.secret.as_deref())?;
         facts.pods.clone_from(&self.pods);
         let objects = objects::load(&self.files.sources()?, &facts)?;
         refuse_invalid(&objects, paint)?;

@@ -19,11 +19,18 @@ use super::{Beside, Facts, Object, Profile, Subject};
 struct Around {
     clusters: HashMap<String, (ShootFacts, Option<CloudProfileConfig>)>,
     profiles: Vec<Profile>,
+    /// The Keystone domain, as told or as the only Secret says.
+    domain: Option<String>,
 }
 
 /// Takes Clusters and profiles out of `objects` and completes the subjects by them.
 pub(super) fn join(objects: &mut [Object], facts: &Facts) {
-    let mut around = Around::default();
+    let mut around = Around { domain: facts.domain.clone(), ..Around::default() };
+    if let ([only], None) =
+        (objects.iter().filter_map(|it| it.login.as_ref()).collect::<Vec<_>>().as_slice(), &facts.domain)
+    {
+        around.domain = only.domain().map(str::to_owned);
+    }
     for object in &mut *objects {
         match object.beside.take() {
             Some(Beside::Cluster(cluster)) => {
@@ -46,7 +53,7 @@ pub(super) fn join(objects: &mut [Object], facts: &Facts) {
         if let Some(profile) = facts.profile.as_ref().or_else(|| around.profile(subject)) {
             subject.input.profile = Some(profile.clone());
         }
-        object.report.add(floating_pool(subject, facts));
+        object.report.add(floating_pool(subject, around.domain.as_deref()));
     }
 }
 
@@ -79,7 +86,7 @@ impl Around {
 }
 
 /// Whether the profile offers the floating pool: asked for a new config, and for one that names another pool now.
-fn floating_pool(subject: &Subject, facts: &Facts) -> Findings {
+fn floating_pool(subject: &Subject, domain: Option<&str>) -> Findings {
     let mut findings = Findings::default();
     let input = &subject.input;
     let Some(profile) = &input.profile else { return findings };
@@ -89,7 +96,7 @@ fn floating_pool(subject: &Subject, facts: &Facts) -> Findings {
     }
     let root: Path<'_> = fabric_infrastructure::validate::root(input.path);
     let pools = &profile.constraints.floating_pools;
-    if facts.domain.is_none() && pools.iter().any(|pool| pool.domain.is_some()) {
+    if domain.is_none() && pools.iter().any(|pool| pool.domain.is_some()) {
         let detail = "the CloudProfile limits floating pools to Keystone domains: give --domain to have this checked";
         findings.warn(&root.child("floatingPoolName"), detail);
         return findings;
@@ -99,7 +106,7 @@ fn floating_pool(subject: &Subject, facts: &Facts) -> Findings {
         findings.warn(&root.child("floatingPoolName"), detail);
         return findings;
     }
-    let domain = facts.domain.as_deref().unwrap_or_default();
+    let domain = domain.unwrap_or_default();
     let region = input.shoot.region.as_deref().unwrap_or_default();
     findings.errors = cloud_profile::validate(&input.config, profile, domain, region, &root);
     findings

@@ -132,6 +132,13 @@ pub(crate) struct Login {
     pub(crate) data: BTreeMap<String, String>,
 }
 
+impl Login {
+    /// The Keystone domain of user and project.
+    pub(crate) fn domain(&self) -> Option<&str> {
+        self.data.get("domainName").map(String::as_str).filter(|domain| !domain.is_empty())
+    }
+}
+
 impl std::fmt::Debug for Login {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Login").field("place", &self.place).finish_non_exhaustive()

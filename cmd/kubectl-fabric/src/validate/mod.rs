@@ -3,7 +3,7 @@
 mod dynamic;
 pub(crate) mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fabric_apis::gardener::IpFamily;
 
@@ -27,9 +27,6 @@ pub(crate) struct ValidateArgs {
     rules: Option<Rules>,
     #[command(flatten)]
     around: Around,
-    /// Keystone domain, for floating pools that a CloudProfile limits to one
-    #[arg(long, value_name = "NAME")]
-    domain: Option<String>,
     /// Also look into the cloud: do the given resources exist, and do they fit? Needs credentials
     #[arg(long)]
     dynamic: bool,
@@ -54,20 +51,26 @@ pub(crate) struct Around {
     /// The operator's CloudProfile, NamespacedCloudProfile or CloudProfileConfig
     #[arg(long, value_name = "FILE")]
     pub(crate) cloud_profile: Option<PathBuf>,
+    /// Keystone domain, for floating pools that a CloudProfile limits to one; a Secret tells it too
+    #[arg(long, value_name = "NAME")]
+    pub(crate) domain: Option<String>,
 }
 
 impl Around {
     /// As the rules want them.
     ///
     /// # Errors
-    /// A nodes CIDR that does not read; a profile that cannot be read.
-    pub(crate) fn facts(&self) -> Result<Facts> {
+    /// A profile or a secret that cannot be read.
+    pub(crate) fn facts(&self, secret: Option<&Path>) -> Result<Facts> {
+        let login = secret.map(objects::login).transpose()?;
+        let domain = self.domain.clone().or_else(|| login.and_then(|login| login.domain().map(str::to_owned)));
         let profile = self.cloud_profile.as_deref().map(objects::profile).transpose()?;
         Ok(Facts {
             nodes: self.nodes.clone(),
             ip_families: self.ip_families.clone(),
             region: self.region.clone(),
             profile,
+            domain,
             ..Facts::default()
         })
     }
@@ -91,9 +94,8 @@ pub(crate) fn run(args: &ValidateArgs, paint: Paint) -> Result<Exit> {
             Stop::usage("--rules update compares with the object before the change").next("give it with --old FILE")
         );
     }
-    let mut facts = args.around.facts()?;
+    let mut facts = args.around.facts(args.cloud.secret.as_deref())?;
     facts.rules = args.rules;
-    facts.domain.clone_from(&args.domain);
     facts.old = args.old.as_deref().map(Old::read).transpose()?;
     let sources = args.files.sources()?;
     let mut objects = objects::load(&sources, &facts)?;

@@ -262,6 +262,16 @@ fn the_floating_pool_is_looked_up_in_the_profile() {
     assert!(ended.out.contains("give --domain"), "{}", ended.out);
     desk.run("infra validate -f shoot.yaml --cloud-profile profile.yaml --domain d").ends(0);
     desk.run("infra validate -f shoot.yaml --cloud-profile profile.yaml --domain e").ends(1);
+    let secret = |domain: &str| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nstringData: {{domainName: {domain}, tenantName: t, username: u, password: p}}\n"
+        )
+    };
+    desk.write("secret.yaml", &secret("d"));
+    let ended = desk.run("infra validate -f shoot.yaml -f secret.yaml --cloud-profile profile.yaml").ends(0);
+    assert!(!ended.out.contains("give --domain"), "{}", ended.out);
+    desk.write("secret.yaml", &secret("e"));
+    desk.run("infra validate -f shoot.yaml --secret secret.yaml --cloud-profile profile.yaml").ends(1);
 }
 
 #[test]
