@@ -3,6 +3,7 @@
 //! People read these texts in `kubectl` output and scripts match them, so [`Error`] displays byte for byte as
 //! Kubernetes does: `networks.id: Invalid value: "x": must be a valid UUID`.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
@@ -337,13 +338,9 @@ impl ErrorList {
 impl fmt::Display for ErrorList {
     /// As Kubernetes joins them: identical messages once, a single one bare, several as `[a, b]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut messages: Vec<String> = Vec::with_capacity(self.0.len());
-        for error in &self.0 {
-            let message = error.to_string();
-            if !messages.contains(&message) {
-                messages.push(message);
-            }
-        }
+        let mut told = HashSet::with_capacity(self.0.len());
+        let mut messages: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        messages.retain(|message| told.insert(message.clone()));
         match messages.as_slice() {
             [single] => f.write_str(single),
             several => write!(f, "[{}]", several.join(", ")),

@@ -9,6 +9,7 @@
 //! string is expected (`id: 1e10`) it is an error that says to quote it, never a silently changed value. What is too
 //! long for a number (an id of 32 digits) is a string.
 
+mod objects;
 mod reader;
 mod strict;
 mod yaml;
@@ -38,7 +39,7 @@ pub struct Document {
     pub index: usize,
     /// The object. Where a key was there twice, the last value.
     pub value: Value,
-    /// Paths of keys that were there more than once: `networks.id`, `spec.workers[1].name`.
+    /// Paths of keys that were there more than once: `networks.id`, `spec.workers[1].name`. The first few dozen.
     pub duplicates: Vec<String>,
 }
 

@@ -1,5 +1,6 @@
 //! Bytes to values, with the line of a syntax error and the paths of duplicate keys.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -11,6 +12,13 @@ use super::{Document, Error, yaml};
 /// 25 KiB a level). Our objects need about fifteen levels, a large custom resource definition forty.
 pub(super) const MAX_DEPTH: usize = 64;
 
+/// Of what is wrong with one object, no more than this is told of a kind. More would help nobody, and a hostile file
+/// could make a report that is thousands of times its own size.
+pub(super) const MAX_PROBLEMS: usize = 32;
+
+/// A longer key is cut in the paths that are shown.
+const MAX_SHOWN_CHARACTERS: usize = 128;
+
 /// Reads all objects of a file. Empty documents (`---` alone, only comments) are left out. Input that begins like JSON
 /// is read as JSON, several objects one after the other included; everything else, and flow-style YAML, as YAML.
 ///
@@ -19,6 +27,8 @@ pub(super) const MAX_DEPTH: usize = 64;
 /// # Errors
 /// [`Error::Syntax`] with line and column; nothing of the file is returned then.
 pub fn documents(source_name: &str, bytes: &[u8]) -> Result<Vec<Document>, Error> {
+    // Editors on Windows put a byte order mark first, which is no part of JSON.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let raw = if looks_like_json(bytes) {
         // `{a: 1}` is YAML too. When both readers refuse, the JSON one knows better what was meant.
         json(source_name, bytes).or_else(|error| yaml::read(source_name, bytes).map_err(|_| error))?
@@ -65,6 +75,24 @@ impl<'de> Deserialize<'de> for Raw {
     }
 }
 
+/// Adds the path of a key that was there before, unless it is told already or enough is told.
+pub(super) fn note_duplicate(duplicates: &mut Vec<String>, path: impl FnOnce() -> String) {
+    if duplicates.len() < MAX_PROBLEMS {
+        let path = path();
+        if !duplicates.contains(&path) {
+            duplicates.push(path);
+        }
+    }
+}
+
+/// A key as it is shown in a path.
+pub(super) fn shown(key: &str) -> Cow<'_, str> {
+    match key.char_indices().nth(MAX_SHOWN_CHARACTERS) {
+        Some((end, _)) => Cow::Owned(format!("{}…", key.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(key),
+    }
+}
+
 /// Where in the document we are, as a list through the call stack: nothing is copied unless a duplicate shows up.
 #[derive(Clone, Copy)]
 enum Place<'p> {
@@ -77,8 +105,8 @@ impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),
-            Self::Key(Self::Root, key) => f.write_str(key),
-            Self::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Self::Key(Self::Root, key) => f.write_str(&shown(key)),
+            Self::Key(parent, key) => write!(f, "{parent}.{}", shown(key)),
             Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
         }
     }
@@ -172,7 +200,7 @@ impl<'de> Visitor<'de> for Node<'_, '_> {
             let place = Place::Key(&self.place, &key);
             let value = entries.next_value_seed(Node { place, depth, duplicates: &mut *self.duplicates })?;
             if object.contains_key(&key) {
-                self.duplicates.push(place.to_string());
+                note_duplicate(self.duplicates, || place.to_string());
             }
             object.insert(key, value);
         }

@@ -3,10 +3,9 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::objects::Objects;
+use super::reader::{MAX_PROBLEMS, shown};
 use super::{Error, Kinded, Problem};
-
-/// A config with more ill-typed fields than this gets the first ones told.
-const MAX_TYPE_PROBLEMS: usize = 32;
 
 /// Reads a new object of ours: `duplicates` are the paths that were found more than once while reading it.
 ///
@@ -30,19 +29,13 @@ pub fn strict<'a, T: Kinded + DeserializeOwned>(
         }
         let target = blanked.get_or_insert_with(|| value.clone()).pointer_mut(pointer);
         match target {
-            Some(target) if !repeated && !target.is_null() && types.len() < MAX_TYPE_PROBLEMS => *target = Value::Null,
+            Some(target) if !repeated && !target.is_null() && types.len() < MAX_PROBLEMS => *target = Value::Null,
             _ => break,
         }
         result = attempt::<T>(blanked.as_ref().unwrap_or(value), &mut unknown);
     }
-    let mut problems: Vec<Problem> = Vec::new();
-    for path in unknown {
-        push_once(&mut problems, Problem::Unknown(path));
-    }
-    for path in duplicates {
-        push_once(&mut problems, Problem::Duplicate(path.to_owned()));
-    }
-    problems.append(&mut types);
+    let duplicates = duplicates.map(|path| Problem::Duplicate(path.to_owned()));
+    let problems: Vec<Problem> = unknown.into_iter().map(Problem::Unknown).chain(duplicates).chain(types).collect();
     match result {
         Ok(decoded) if problems.is_empty() => Ok(decoded),
         _ => Err(Error::Fields { strict: true, problems }),
@@ -54,7 +47,7 @@ pub fn strict<'a, T: Kinded + DeserializeOwned>(
 /// # Errors
 /// [`Error::Fields`] naming the first field whose type doesn't fit.
 pub fn lenient<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    serde_path_to_error::deserialize(Objects(&value)).map_err(|error| {
         let problem = Problem::Type { path: dotted(error.path()), message: advise(&error.inner().to_string()) };
         Error::Fields { strict: false, problems: vec![problem] }
     })
@@ -81,15 +74,16 @@ fn check_kind<T: Kinded>(value: &Value) -> Result<(), Error> {
 type TypeError = (String, String, String);
 
 fn attempt<T: DeserializeOwned>(value: &Value, unknown: &mut Vec<String>) -> Result<T, TypeError> {
-    let mut note = |path: serde_ignored::Path<'_>| unknown.push(ignored(&path));
-    serde_path_to_error::deserialize(serde_ignored::Deserializer::new(value, &mut note))
+    let mut note = |path: serde_ignored::Path<'_>| {
+        if unknown.len() < MAX_PROBLEMS {
+            let path = ignored(&path);
+            if !unknown.contains(&path) {
+                unknown.push(path);
+            }
+        }
+    };
+    serde_path_to_error::deserialize(serde_ignored::Deserializer::new(Objects(value), &mut note))
         .map_err(|error| (dotted(error.path()), pointer(error.path()), advise(&error.inner().to_string())))
-}
-
-fn push_once(problems: &mut Vec<Problem>, problem: Problem) {
-    if !problems.contains(&problem) {
-        problems.push(problem);
-    }
 }
 
 /// Says it in the words of YAML, with the fix where one is known: the usual reason for a number where text is expected
@@ -153,8 +147,8 @@ fn ignored(path: &serde_ignored::Path<'_>) -> String {
         Path::Root => String::new(),
         Path::Seq { parent, index } => format!("{}[{index}]", ignored(parent)),
         Path::Map { parent, key } => {
-            let parent = ignored(parent);
-            if parent.is_empty() { key.clone() } else { format!("{parent}.{key}") }
+            let (parent, key) = (ignored(parent), shown(key));
+            if parent.is_empty() { key.into_owned() } else { format!("{parent}.{key}") }
         }
         Path::Some { parent } | Path::NewtypeStruct { parent } | Path::NewtypeVariant { parent } => ignored(parent),
     }

@@ -3,7 +3,9 @@ use serde_json::json;
 
 use super::*;
 use crate::gardener::{Infrastructure, Shoot};
-use crate::openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig};
+use crate::openstack::v1alpha1::{CloudProfileConfig, FloatingPool, InfrastructureConfig};
+
+mod hostile;
 
 const HEAD: &str = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: InfrastructureConfig\n";
 
@@ -249,31 +251,78 @@ fn a_complete_cloud_profile_config_decodes_strictly() {
     let yaml = "
 apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
 kind: CloudProfileConfig
+machineImages:
+- name: coreos
+  versions:
+  - version: 2135.6.0
+    image: coreos-2135.6.0
+    regions:
+    - name: europe
+      id: 1234-amd64
+      architecture: amd64
+  - version: 2135.7.0
+    capabilityFlavors:
+    - capabilities: {architecture: [arm64]}
+      image: coreos-2135.7.0-arm64
+      regions: [{name: europe, id: 1234-arm64}]
+keystoneURL: https://keystone.example.com/v3/
+keystoneCACert: |
+  -----BEGIN CERTIFICATE-----
+  -----END CERTIFICATE-----
+keystoneForceInsecure: false
+keystoneURLs:
+- region: europe
+  url: https://europe.example.com/v3/
+- region: asia
+  url: https://asia.example.com/v3/
+  caCert: asian
+dnsServers: [10.10.10.11, '2001:db8::53']
+dhcpDomain: nova.example
+requestTimeout: 180s
+useSNAT: false
+rescanBlockStorageOnResize: true
+ignoreVolumeAZ: true
+nodeVolumeAttachLimit: 30
+serverGroupPolicies: [soft-anti-affinity, anti-affinity]
+resolvConfOptions: [rotate, 'timeout:1']
 constraints:
   floatingPools:
-  - {name: fip, region: r, domain: d, defaultFloatingSubnet: s, nonConstraining: true, loadBalancerClasses: [{name: l, purpose: default, floatingSubnetID: x, floatingSubnetTags: t, floatingSubnetName: n, floatingNetworkID: w, subnetID: y}]}
-  loadBalancerProviders: [{name: amphora, region: r}]
-dnsServers: [10.0.0.1]
-dhcpDomain: d
-keystoneURLs: [{region: r, url: https://k, caCert: c}]
-keystoneURL: https://k2
-keystoneCACert: c2
-keystoneForceInsecure: false
-useSNAT: false
-requestTimeout: 60s
-ignoreVolumeAZ: true
-rescanBlockStorageOnResize: true
-nodeVolumeAttachLimit: 30
-resolvConfOptions: [x]
-storageClasses: [{name: default}]
-serverGroupPolicies: [affinity]
-machineImages: []
+  - name: fp-pool-1
+    region: europe
+    domain: d1
+    defaultFloatingSubnet: fp-*
+    loadBalancerClasses:
+    - {name: lb-class-1, purpose: default, floatingSubnetID: a, floatingNetworkID: b, subnetID: c}
+    - {name: lb-class-2, floatingSubnetTags: 'x,y', floatingSubnetName: '*'}
+  - name: fp-extra-*
+    nonConstraining: true
+  loadBalancerProviders:
+  - name: haproxy
+  - {name: ovn, region: asia}
+storageClasses:
+- name: sc
+  default: true
+  provisioner: cinder.csi.openstack.org
+  volumeBindingMode: WaitForFirstConsumer
+  reclaimPolicy: Retain
+  parameters: {type: ssd}
+  labels: {a: b}
+  annotations: {c: d}
 ";
-    let profile: CloudProfileConfig = one(yaml).strict().unwrap();
+    let document = one(yaml);
+    let profile: CloudProfileConfig = document.strict().unwrap();
     assert_eq!(profile.use_snat, Some(false));
-    assert_eq!(profile.keystone("r"), Some(("https://k", Some("c"))));
-    assert_eq!(profile.keystone("s"), Some(("https://k2", Some("c2"))));
-    assert!(!profile.constraints.floating_pools[0].is_constraining());
+    assert_eq!(profile.keystone("asia"), Some(("https://asia.example.com/v3/", Some("asian"))));
+    assert_eq!(profile.keystone("europe"), Some(("https://europe.example.com/v3/", None)));
+    assert_eq!(profile.keystone("mars").map(|(url, _)| url), Some("https://keystone.example.com/v3/"));
+    assert_eq!(
+        profile.constraints.floating_pools.iter().map(FloatingPool::is_constraining).collect::<Vec<_>>(),
+        [true, false]
+    );
+    // Nothing is lost but `false`, which Go leaves out as well.
+    let mut expected = document.value;
+    expected.as_object_mut().unwrap().remove("keystoneForceInsecure");
+    assert_eq!(serde_json::to_value(&profile).unwrap(), expected);
 }
 
 #[test]

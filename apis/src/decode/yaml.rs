@@ -15,10 +15,14 @@ use serde_json::{Map, Number, Value};
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Tag};
 
 use super::Error;
-use super::reader::{MAX_DEPTH, Raw};
+use super::reader::{MAX_DEPTH, Raw, note_duplicate, shown};
 
-/// What aliases may add to one file, in values. Without a bound ten lines of YAML fill any memory.
-const MAX_ALIASED_VALUES: usize = 100_000;
+/// What anchors and aliases may add to one file, in bytes. Without a bound ten lines of YAML fill any memory: with
+/// aliases of aliases, with many aliases of one long text, or with anchors around anchors.
+const MAX_COPIED_BYTES: usize = 4 << 20;
+
+/// What a value costs beside its text.
+const BYTES_PER_VALUE: usize = 32;
 
 /// From this length on a number can't be told from an id: `u64::MAX` has twenty digits.
 const MAX_FLOAT_CHARACTERS: usize = 19;
@@ -85,9 +89,9 @@ struct Builder {
     documents: Vec<Raw>,
     stack: Vec<Frame>,
     duplicates: Vec<String>,
-    /// Values by anchor; ids are unique in a file.
+    /// Values of this document by anchor.
     anchors: HashMap<usize, Value>,
-    aliased_values: usize,
+    copied_bytes: usize,
 }
 
 impl Builder {
@@ -100,12 +104,9 @@ impl Builder {
                     } else {
                         Key::Name(text.clone().into_owned())
                     });
-                    if anchor != 0 {
-                        self.anchors.insert(anchor, Value::String(text.into_owned()));
-                    }
-                    return Ok(());
+                    return self.remember(anchor, &Value::String(text.into_owned()));
                 }
-                self.value(scalar(text, style, tag.as_deref()), anchor)
+                self.value(scalar(text, style, tag.as_deref())?, anchor)
             }
             Event::SequenceStart(_, anchor, _) => self.open(Frame::Sequence { list: Vec::new(), anchor }),
             Event::MappingStart(_, anchor, _) => {
@@ -122,6 +123,10 @@ impl Builder {
                 None => Ok(()),
             },
             Event::Alias(anchor) => self.alias(anchor),
+            Event::DocumentEnd => {
+                self.anchors.clear();
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -139,10 +144,10 @@ impl Builder {
 
     /// A finished value goes to where it belongs: into the innermost open collection, or it is a document.
     fn value(&mut self, value: Value, anchor: usize) -> Result<(), String> {
-        if anchor != 0 {
-            self.anchors.insert(anchor, value.clone());
-        }
+        self.remember(anchor, &value)?;
         match self.stack.last_mut() {
+            // An empty document is none.
+            None if value.is_null() => {}
             None => self.documents.push(Raw { value, duplicates: std::mem::take(&mut self.duplicates) }),
             Some(Frame::Sequence { list, .. }) => list.push(value),
             Some(Frame::Mapping { map, key, merges, .. }) => match key.take() {
@@ -154,8 +159,8 @@ impl Builder {
                     Entry::Occupied(mut entry) => {
                         let name = entry.key().clone();
                         entry.insert(value);
-                        let path = self.path(&name);
-                        self.duplicates.push(path);
+                        let path = || path(&self.stack, &name);
+                        note_duplicate(&mut self.duplicates, path);
                     }
                 },
                 None => return Err("a key must be a text, not a list or an object".to_owned()),
@@ -164,15 +169,21 @@ impl Builder {
         Ok(())
     }
 
+    /// Keeps a value for the aliases of its anchor; 0 stands for no anchor.
+    fn remember(&mut self, anchor: usize, value: &Value) -> Result<(), String> {
+        if anchor != 0 {
+            charge(&mut self.copied_bytes, size(value).0)?;
+            self.anchors.insert(anchor, value.clone());
+        }
+        Ok(())
+    }
+
     fn alias(&mut self, anchor: usize) -> Result<(), String> {
         let Some(value) = self.anchors.get(&anchor) else {
             return Err("an alias stands inside of what it refers to".to_owned());
         };
-        let (values, depth) = size(value);
-        self.aliased_values += values;
-        if self.aliased_values > MAX_ALIASED_VALUES {
-            return Err(format!("aliases expand to more than {MAX_ALIASED_VALUES} values"));
-        }
+        let (bytes, depth) = size(value);
+        charge(&mut self.copied_bytes, bytes)?;
         if self.stack.len() + depth > MAX_DEPTH {
             return Err(format!("nested deeper than {MAX_DEPTH} levels"));
         }
@@ -185,34 +196,42 @@ impl Builder {
             _ => self.value(value, 0),
         }
     }
+}
 
-    /// The path of `name` in the innermost mapping. A mapping's open key and a sequence's next index lead inwards.
-    fn path(&self, name: &str) -> String {
-        let mut path = String::new();
-        let outer = self.stack.len().saturating_sub(1);
-        for frame in self.stack.iter().take(outer) {
-            match frame {
-                Frame::Sequence { list, .. } => path.push_str(&format!("[{}]", list.len())),
-                Frame::Mapping { key, .. } => {
-                    let name = match key {
-                        Some(Key::Name(name)) => name.as_str(),
-                        Some(Key::Merge) => "<<",
-                        None => "",
-                    };
-                    push_name(&mut path, name);
-                }
+fn charge(copied_bytes: &mut usize, bytes: usize) -> Result<(), String> {
+    *copied_bytes = copied_bytes.saturating_add(bytes);
+    if *copied_bytes > MAX_COPIED_BYTES {
+        return Err(format!("anchors and aliases expand to more than {} MiB", MAX_COPIED_BYTES >> 20));
+    }
+    Ok(())
+}
+
+/// The path of `name` in the innermost mapping. A mapping's open key and a sequence's next index lead inwards.
+fn path(stack: &[Frame], name: &str) -> String {
+    let mut path = String::new();
+    let outer = stack.len().saturating_sub(1);
+    for frame in stack.iter().take(outer) {
+        match frame {
+            Frame::Sequence { list, .. } => path.push_str(&format!("[{}]", list.len())),
+            Frame::Mapping { key, .. } => {
+                let name = match key {
+                    Some(Key::Name(name)) => name.as_str(),
+                    Some(Key::Merge) => "<<",
+                    None => "",
+                };
+                push_name(&mut path, name);
             }
         }
-        push_name(&mut path, name);
-        path
     }
+    push_name(&mut path, name);
+    path
 }
 
 fn push_name(path: &mut String, name: &str) {
     if !path.is_empty() {
         path.push('.');
     }
-    path.push_str(name);
+    path.push_str(&shown(name));
 }
 
 /// Takes over entries that are not there yet; of several sources the first wins.
@@ -232,27 +251,35 @@ fn merge(map: &mut Map<String, Value>, source: Value) -> Result<(), String> {
     }
 }
 
-/// The number of values in a value, and how deep it is. Bounded: no value is deeper than [`MAX_DEPTH`].
+/// What a copy of a value takes, in bytes, and how deep it is. Bounded: no value is deeper than [`MAX_DEPTH`].
 fn size(value: &Value) -> (usize, usize) {
-    let add = |(values, depth): (usize, usize), inner: &Value| {
+    let add = |(bytes, depth): (usize, usize), inner: &Value| {
         let (more, deeper) = size(inner);
-        (values.saturating_add(more), depth.max(deeper + 1))
+        (bytes.saturating_add(more), depth.max(deeper + 1))
     };
     match value {
-        Value::Array(list) => list.iter().fold((1, 1), add),
-        Value::Object(map) => map.values().fold((1, 1), add),
-        _ => (1, 0),
+        Value::Array(list) => list.iter().fold((BYTES_PER_VALUE, 1), add),
+        Value::Object(map) => {
+            let keys = map.keys().map(|key| key.len() + BYTES_PER_VALUE).sum::<usize>();
+            map.values().fold((BYTES_PER_VALUE + keys, 1), add)
+        }
+        Value::String(text) => (BYTES_PER_VALUE + text.len(), 0),
+        _ => (BYTES_PER_VALUE, 0),
     }
 }
 
-fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Value {
-    match tag.map(Tag::core_suffix) {
+fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
+    Ok(match tag.map(Tag::core_suffix) {
         // `!!int "5"` is a number whatever its quotes; `!!str 5` and tags we don't know leave a text.
         Some(Some("int" | "float" | "bool" | "null")) => plain(text),
+        // Others would decode it; taking the encoded text for the value would be a silent change.
+        Some(_) if tag.and_then(|tag| tag.suffix_in_namespace("tag:yaml.org,2002:")).as_deref() == Some("binary") => {
+            return Err("!!binary is not supported; write the text".to_owned());
+        }
         Some(_) => Value::String(text.into_owned()),
         None if style == ScalarStyle::Plain => plain(text),
         None => Value::String(text.into_owned()),
-    }
+    })
 }
 
 fn plain(text: Cow<'_, str>) -> Value {
