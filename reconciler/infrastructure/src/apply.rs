@@ -14,7 +14,7 @@ use crate::{
     error::Error,
     plan::Plan,
     state::{Key, State, StateStore},
-    target::Target,
+    target::{Role, Target},
 };
 
 mod ids;
@@ -181,7 +181,10 @@ fn graph<'a>(plan: Plan, run: &'a Run<'a>) -> Graph<'a, Error> {
     if !interfaces.is_empty() {
         graph.add(run.task("wait for router interface", wait::ports(run)).after(&interfaces));
     }
-    graph.add(run.task("ensure security group", security_group::ensure(run, plan.security_group, plan.rules)));
+    // Its rules name the range that IPv6 pods get from a pool.
+    let pods = subnet::task(Role::PodsIpv6);
+    let ranges: &[&str] = if run.target.overlay_off && graph.has(pods) { &[pods] } else { &[] };
+    graph.add(run.task("ensure security group", security_group::ensure(run, plan.security_group)).after(ranges));
     graph.add(run.task("ensure ssh key pair", key::ensure(run, plan.key_pair)));
     if let Some(step) = plan.share_network {
         graph.add(run.task("ensure share network", share_network::ensure(run, step)).after(&["ensure subnet"]));
@@ -190,7 +193,7 @@ fn graph<'a>(plan: Plan, run: &'a Run<'a>) -> Graph<'a, Error> {
     let marked: Vec<String> = ["ensure network", "ensure router", "ensure security group"]
         .into_iter()
         .map(str::to_owned)
-        .chain(crate::target::Role::ALL.map(|role| subnet::task(role).to_owned()))
+        .chain(Role::ALL.map(|role| subnet::task(role).to_owned()))
         .filter(|name| graph.has(name))
         .collect();
     // The way to a working interface is the longest; nobody waits for the tags (the descriptions have marked everything

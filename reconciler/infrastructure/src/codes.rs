@@ -84,7 +84,9 @@ impl Error {
     pub fn code(&self) -> Option<Code> {
         match self {
             Self::Api(error) => Some(error.into()),
-            Self::MissingGiven { .. } | Self::Configuration { .. } => Some(Code::ConfigurationProblem),
+            Self::MissingGiven { .. } | Self::Configuration { .. } | Self::Unproven { .. } => {
+                Some(Code::ConfigurationProblem)
+            }
             Self::Ambiguous { .. } | Self::Blocked { .. } => Some(Code::Dependencies),
             Self::BadStatus { .. } | Self::NotReady { .. } => Some(Code::RetryableDependencies),
             Self::State(_) | Self::Unknown(_) => None,

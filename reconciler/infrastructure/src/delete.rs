@@ -131,8 +131,7 @@ fn graph<'a>(plan: DeletePlan, run: &'a Run<'a>, ours: &'a Ours) -> Graph<'a, Er
     subnet_steps(&mut graph, run, ours, [INTERFACE, SUBNET], &nodes);
     subnet_steps(&mut graph, run, ours, [INTERFACE_V6, SUBNETS_V6], &ipv6);
     let emptied = [INTERFACE, INTERFACE_V6, LOAD_BALANCERS, SHARE_NETWORK];
-    let foreign = plan.foreign_subnets;
-    step(&mut graph, run, NETWORK, &emptied, owned(plan.network), |it| tasks::network(run, ours, it, foreign));
+    step(&mut graph, run, NETWORK, &emptied, owned(plan.network), |it| tasks::network(run, ours, it));
     step(&mut graph, run, ROUTER, &[ROUTES, INTERFACE, INTERFACE_V6], owned(plan.router), |it| tasks::router(run, it));
     graph.drop_absent_dependencies();
     graph

@@ -36,6 +36,21 @@ pub enum Error {
         /// Their ids.
         ids: String,
     },
+    /// The state names it, but nothing on it says that it is ours: an edited file must not hand over what is another's.
+    #[error(
+        "{what} {id} ({name}) is in the state, but neither carries this shoot's mark nor its name: rename it to {wanted} \
+         if it is this shoot's, else remove it from the state"
+    )]
+    Unproven {
+        /// What it is ("network").
+        what: &'static str,
+        /// Its id.
+        id: String,
+        /// Its name.
+        name: String,
+        /// The name that ours would have.
+        wanted: String,
+    },
     /// Something of somebody else blocks a deletion.
     #[error("{what} {id} cannot be deleted while others use it: {blockers}; remove them, then delete again")]
     Blocked {

@@ -1,7 +1,7 @@
 //! Finds what is ours among what was observed (decision D5).
 //!
-//! Order: id in the state, tag, description, then the name inside our project — the last only when the whole
-//! shape fits, because then it was made for this shoot before we marked things.
+//! Order: id in the state (with our mark on it, or else our name), tag, description, then the name inside our project —
+//! the last only when the whole shape fits, because then it was made for this shoot before we marked things.
 
 use fabric_openstack_types::{
     Evidence, Marker, Owned,
@@ -66,7 +66,7 @@ pub struct Wanted<'a> {
 /// subnets carry one marker), `fits` judges the shape of an unmarked one with our name.
 ///
 /// # Errors
-/// [`Error::Ambiguous`] when two or more are equally likely.
+/// [`Error::Ambiguous`] when two or more are equally likely, [`Error::Unproven`] when only the state speaks for one.
 pub fn find<T: Identified>(
     candidates: &[T],
     wanted: &Wanted<'_>,
@@ -76,9 +76,11 @@ pub fn find<T: Identified>(
     let inside: Vec<&T> = candidates.iter().filter(|it| it.project() == wanted.project).collect();
     let mark = |it: &T| wanted.marker.judge(it.description(), it.tags());
     if let Some(known) = inside.iter().find(|it| Some(it.id()) == wanted.state_id) {
-        let evidence = Evidence::judge(wanted.marker, known.description(), known.tags(), true);
-        if let Some(evidence) = evidence {
-            return Ok(Some(Owned::by(evidence, (*known).clone())));
+        match Evidence::judge(wanted.marker, known.description(), known.tags(), true) {
+            // Upstream's state does not tell what was given, and a state can be copied: the name has to agree.
+            Some(Evidence::State) if known.name() != wanted.name => return Err(unproven(*known, wanted.name)),
+            Some(evidence) => return Ok(Some(Owned::by(evidence, (*known).clone()))),
+            None => {}
         }
     }
     let marked = |mark_of: Mark| inside.iter().copied().filter(|it| plays(it) && mark(it) == mark_of).collect();
@@ -96,6 +98,11 @@ pub fn find<T: Identified>(
         }
     }
     Ok(None)
+}
+
+fn unproven<T: Identified>(known: &T, wanted: &str) -> Error {
+    let (id, name) = (known.id().to_owned(), known.name().to_owned());
+    Error::Unproven { what: T::WHAT, id, name, wanted: wanted.to_owned() }
 }
 
 fn ambiguous<T: Identified>(many: &[&T]) -> Error {
@@ -152,6 +159,13 @@ mod tests {
                 assert_eq!(search(std::slice::from_ref(&stranger), Some("x")).unwrap(), None, "{stranger:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_state_alone_is_no_proof() {
+        let office = [network("x", "office", "p", "", &[])];
+        let text = search(&office, Some("x")).unwrap_err().to_string();
+        assert!(text.starts_with("network x (office) is in the state, but neither carries"), "{text}");
     }
 
     #[test]

@@ -16,7 +16,10 @@ use fabric_openstack_types::{
 use futures::future::try_join_all;
 
 use crate::{
-    plan::own::{our_network, our_router, our_subnet},
+    plan::{
+        own::{our_network, our_router, our_subnet},
+        router::leads_to,
+    },
     state::{Key, State},
     target::{Ipv6, NodeSubnet, Role, ShareNetwork, Source, Target},
 };
@@ -155,8 +158,7 @@ async fn second_round(cloud: &dyn Cloud, target: &Target, state: &State, seen: &
     let blank = Observed::default();
     let network = network_id(target, state, seen).filter(|id| Some(id) != network_id(target, state, &blank).as_ref());
     let router = router_id(target, state, seen).filter(|id| Some(id) != router_id(target, state, &blank).as_ref());
-    let needs_router = target.router.is_own() && router_id(target, state, seen).is_none();
-    let pool = if needs_router && target.floating_subnet.is_some() { external_network(target, seen) } else { None };
+    let pool = external_network(target, seen).filter(|pool| needs_gateway(target, state, seen, pool));
     let subnets = async {
         match &network {
             Some(id) => Some(cloud.subnets(&Query::network(id)).await),
@@ -184,6 +186,13 @@ async fn second_round(cloud: &dyn Cloud, target: &Target, state: &State, seen: &
 fn external_network(target: &Target, seen: &Observed) -> Option<NetworkId> {
     let pool = Observed::ok(&seen.external_networks)?.iter().find(|network| network.name == target.floating_pool)?;
     Some(pool.id.clone())
+}
+
+/// Whether our router gets a gateway whose external subnet matters.
+fn needs_gateway(target: &Target, state: &State, seen: &Observed, pool: &NetworkId) -> bool {
+    let leads_out =
+        || our_router(target, state, seen).is_ok_and(|found| found.is_some_and(|it| leads_to(it.get(), pool)));
+    target.router.is_own() && target.floating_subnet.is_some() && !leads_out()
 }
 
 /// Who else uses the network, and what Kubernetes made on it.
@@ -214,7 +223,8 @@ async fn deletion_round(cloud: &dyn Cloud, target: &Target, state: &State, seen:
 fn node_subnets(target: &Target, state: &State, seen: &Observed) -> BTreeSet<SubnetId> {
     let given = [target.subnet.given(), target.ipv6.as_ref().and_then(Ipv6::given)];
     let mut ids: BTreeSet<SubnetId> = given.into_iter().flatten().cloned().collect();
-    for role in target.own_subnets().into_iter().filter(|role| matches!(role, Role::Nodes | Role::NodesIpv6)) {
+    // Also an IPv6 side that the specification no longer has.
+    for role in [Role::Nodes, Role::NodesIpv6].into_iter().filter(|role| !target.gives_subnet(*role)) {
         ids.extend(state.get(Key::subnet(role)).map(SubnetId::new));
         ids.extend(our_subnet(target, state, seen, role).ok().flatten().map(|found| found.get().id.clone()));
     }

@@ -198,6 +198,15 @@ impl Target {
         self.ipv6.is_some()
     }
 
+    /// Whether the user gives the subnet of this role.
+    pub fn gives_subnet(&self, role: Role) -> bool {
+        match role {
+            Role::Nodes => self.subnet.given().is_some(),
+            Role::NodesIpv6 => self.ipv6.as_ref().and_then(Ipv6::given).is_some(),
+            Role::PodsIpv6 | Role::ServicesIpv6 => false,
+        }
+    }
+
     /// The subnets that are ours, in the order of [`Role::ALL`].
     pub fn own_subnets(&self) -> Vec<Role> {
         let mut roles = Vec::new();

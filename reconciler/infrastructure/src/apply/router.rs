@@ -2,9 +2,9 @@
 
 use fabric_openstack::{RouterInterface, Taggable};
 use fabric_openstack_types::{
-    ErrorClass, Evidence, Owned,
+    ApiError, ErrorClass, Evidence, Owned,
     ids::{RouterId, SubnetId},
-    network::{NewRouter, Router, RouterUpdate},
+    network::{ExternalGateway, NewRouter, Router, RouterUpdate},
 };
 
 use super::{Run, lock};
@@ -27,9 +27,22 @@ pub(super) async fn ensure(run: &Run<'_>, step: RouterStep) -> Result<(), Error>
     let router = match step {
         RouterStep::Use(_) => return Ok(()),
         RouterStep::Have { update, .. } if update == RouterUpdate::default() => return Ok(()),
-        RouterStep::Have { router, update, .. } => run.cloud.update_router(&router.map(|it| it.id), &update).await?,
+        RouterStep::Have { router, update, subnets, .. } => {
+            let id = router.map(|it| it.id);
+            let (id, update) = (&id, &update);
+            first(&subnets, |subnet| async move {
+                let gateway = update.external_gateway_info.as_ref().map(|gateway| through(gateway, subnet));
+                run.cloud.update_router(id, &RouterUpdate { external_gateway_info: gateway, ..update.clone() }).await
+            })
+            .await?
+        }
         RouterStep::Create { new, subnets } => {
-            let made = create(run, &new, &subnets).await?;
+            let new = &new;
+            let made = first(&subnets, |subnet| async move {
+                let gateway = through(&new.external_gateway_info, subnet);
+                run.cloud.create_router(&NewRouter { external_gateway_info: gateway, ..new.clone() }).await
+            })
+            .await?;
             run.set(Key::Router, made.id.as_str());
             run.tag(Owned::by(Evidence::Created, Taggable::Router(made.id.clone())));
             made
@@ -48,24 +61,26 @@ pub(super) async fn ensure(run: &Run<'_>, step: RouterStep) -> Result<(), Error>
     Ok(())
 }
 
-/// Tries the external subnets one after the other: an exhausted or vanished one gives way to the next.
-async fn create(run: &Run<'_>, new: &NewRouter, subnets: &[SubnetId]) -> Result<Router, Error> {
-    if subnets.is_empty() {
-        return Ok(run.cloud.create_router(new).await?);
-    }
-    let mut last = Error::Unknown("an external subnet");
-    for subnet in subnets {
-        let gateway = on_subnet(&new.external_gateway_info, subnet);
-        match run.cloud.create_router(&NewRouter { external_gateway_info: gateway, ..new.clone() }).await {
-            Ok(router) => return Ok(router),
+fn through(gateway: &ExternalGateway, subnet: Option<&SubnetId>) -> ExternalGateway {
+    subnet.map_or_else(|| gateway.clone(), |subnet| on_subnet(gateway, subnet))
+}
+
+/// Tries the external subnets one after the other: an exhausted or vanished one gives way to the next. Without any,
+/// Neutron chooses.
+async fn first<'s, F>(subnets: &'s [SubnetId], call: impl Fn(Option<&'s SubnetId>) -> F + Send) -> Result<Router, Error>
+where
+    F: Future<Output = Result<Router, ApiError>> + Send,
+{
+    let Some((last, others)) = subnets.split_last() else { return Ok(call(None).await?) };
+    for subnet in others {
+        match call(Some(subnet)).await {
             Err(error) if matches!(error.class, ErrorClass::Exhausted | ErrorClass::NotFound) => {
                 tracing::info!(%subnet, %error, "external subnet gives no address, trying the next");
-                last = error.into();
             }
-            Err(error) => return Err(error.into()),
+            ended => return Ok(ended?),
         }
     }
-    Err(last)
+    Ok(call(Some(last)).await?)
 }
 
 /// The interface's port is waited for by a task of its own.

@@ -14,23 +14,24 @@ use crate::{
     state::Key,
 };
 
-pub(super) async fn ensure(run: &Run<'_>, step: SecurityGroupStep, rules: Option<RulesStep>) -> Result<(), Error> {
+pub(super) async fn ensure(run: &Run<'_>, step: SecurityGroupStep) -> Result<(), Error> {
     let (group, rules) = match step {
         SecurityGroupStep::Use(_) => return Ok(()),
         SecurityGroupStep::Have { group, update, .. } => {
+            let rules = compared(run, group.get());
             let id = group.map(|it| it.id);
             if update != SecurityGroupUpdate::default() {
                 let changed = run.cloud.update_security_group(&id, &update).await?;
                 run.set(Key::SecurityGroupName, changed.name);
             }
-            (id, rules.unwrap_or_default())
+            (id, rules)
         }
         SecurityGroupStep::Create(new) => {
             let made: SecurityGroup = run.cloud.create_security_group(&new).await?;
             run.set(Key::SecurityGroup, made.id.as_str());
             run.set(Key::SecurityGroupName, made.name.as_str());
-            // Neutron has put its two egress rules in already: they count as ours.
-            let rules = compare(run.target, &run.state().clone(), &made);
+            // Neutron has put its two egress rules in already.
+            let rules = compared(run, &made);
             let id = Owned::by(Evidence::Created, made.id.clone());
             run.tag(id.clone().map(Taggable::SecurityGroup));
             run.save().await?;
@@ -40,9 +41,16 @@ pub(super) async fn ensure(run: &Run<'_>, step: SecurityGroupStep, rules: Option
     ensure_rules(run, &group, rules).await
 }
 
+/// As planned, and with the range that IPv6 pods may have got from a pool since.
+fn compared(run: &Run<'_>, group: &SecurityGroup) -> RulesStep {
+    let state = run.state();
+    let reserved = state.get(Key::PodSubnetIpv6Cidr).and_then(|text| text.parse().ok());
+    compare(run.target, &state, group, reserved)
+}
+
 /// All missing rules go in one call.
 async fn ensure_rules(run: &Run<'_>, group: &Owned<SecurityGroupId>, step: RulesStep) -> Result<(), Error> {
-    let mut known: Vec<SecurityGroupRuleId> = step.present;
+    let mut known: Vec<SecurityGroupRuleId> = step.ours;
     if !step.missing.is_empty() {
         let new: Vec<_> = step.missing.iter().map(|rule| rule.new_in(group.get(), run.target)).collect();
         let made = run.cloud.create_security_group_rules(group, &new).await?;

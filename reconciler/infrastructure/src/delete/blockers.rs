@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use fabric_openstack_types::{
     ApiError, Owned,
-    ids::SubnetId,
+    ids::{NetworkId, SubnetId},
     load_balancer::LoadBalancer,
     marker::Mark,
     network::{Network, Port, Router, Subnet},
@@ -160,16 +160,21 @@ pub(super) fn holds(port: &Port, subnet: &Subnet) -> bool {
     port.is_on(&subnet.id) && (!automatic || port.is_router_interface())
 }
 
-/// Subnets that others put into our network: the cloud would delete them along with it.
-pub(super) fn foreign_subnets(
+/// Those that the observation saw.
+pub(super) fn known_foreign_subnets(
     target: &Target,
     seen: &Observed,
     state: &State,
     network: &Planned<Removal<Network>>,
 ) -> Vec<Blocker> {
-    let Some(network) = network.as_ref().ok().and_then(Removal::owned) else { return Vec::new() };
-    let inside = Observed::ok(&seen.subnets).into_iter().flatten();
-    let inside = inside.filter(|subnet| subnet.network_id == network.get().id);
+    let network = network.as_ref().ok().and_then(Removal::owned);
+    let subnets = Observed::ok(&seen.subnets).map(Vec::as_slice).unwrap_or_default();
+    network.map(|network| foreign_subnets(target, state, &network.get().id, subnets)).unwrap_or_default()
+}
+
+/// Subnets that others put into our network: the cloud would delete them along with it.
+pub(super) fn foreign_subnets(target: &Target, state: &State, network: &NetworkId, subnets: &[Subnet]) -> Vec<Blocker> {
+    let inside = subnets.iter().filter(|subnet| subnet.network_id == *network);
     inside.filter(|subnet| !is_our_subnet(target, state, subnet)).map(Blocker::subnet).collect()
 }
 

@@ -21,7 +21,7 @@ use crate::{
     find::Identified,
     plan::{
         need,
-        own::{given_stays_given, our_network, our_router, our_security_group, our_share_network, our_subnet},
+        own::{immutable, our_network, our_router, our_security_group, our_share_network, our_subnet},
         project,
     },
     state::{Key, State},
@@ -100,8 +100,6 @@ pub struct DeletePlan {
     pub share_network: Planned<Removal<ShareNetwork>>,
     /// What others put where ours is to go, as far as it is known by now. It is told, never touched.
     pub blockers: Vec<Blocker>,
-    /// Those of them that the cloud would delete along with our network.
-    pub(super) foreign_subnets: Vec<Blocker>,
     pub(super) ours: Ours,
 }
 
@@ -109,11 +107,11 @@ pub struct DeletePlan {
 ///
 /// # Errors
 /// Nothing at all can be told: the credentials are not accepted, or the specification calls something ours that was
-/// the user's before. What concerns one resource alone stays inside the plan.
+/// the user's before, or the other way round. What concerns one resource alone stays inside the plan.
 pub fn plan_delete(target: &Target, seen: &Observed, state: &State) -> Result<DeletePlan, Vec<Error>> {
-    let immutable = given_stays_given(target, state);
-    if !immutable.is_empty() {
-        return Err(immutable);
+    let edited = immutable(target, state);
+    if !edited.is_empty() {
+        return Err(edited);
     }
     project(seen).map_err(|error| vec![error])?;
     let network = network(target, seen, state);
@@ -123,8 +121,8 @@ pub fn plan_delete(target: &Target, seen: &Observed, state: &State) -> Result<De
     let load_balancers = balancers::plan(target, seen, &subnets);
     let share_network = share_network(target, seen, state);
     let ours = Ours::of(target, seen, &router, &subnets, &load_balancers, &share_network);
-    let foreign_subnets = blockers::foreign_subnets(target, seen, state, &network);
-    let foreign_ports = blockers::foreign_ports(seen, &ours, &network, &subnets);
+    let mut blockers = blockers::known_foreign_subnets(target, seen, state, &network);
+    blockers.extend(blockers::foreign_ports(seen, &ours, &network, &subnets));
     Ok(DeletePlan {
         load_balancers,
         routes,
@@ -134,8 +132,7 @@ pub fn plan_delete(target: &Target, seen: &Observed, state: &State) -> Result<De
         security_group: security_group(target, seen, state),
         key_pair: key_pair(target, seen, state),
         share_network,
-        blockers: foreign_subnets.iter().cloned().chain(foreign_ports).collect(),
-        foreign_subnets,
+        blockers,
         ours,
     })
 }
@@ -238,10 +235,13 @@ fn subnets(
             let subnet = given(Observed::ok(&seen.subnets), id.as_str());
             return Some(SubnetRemoval { role, subnet: Ok(subnet), interface: Ok(None) });
         }
-        if !own.contains(&role) {
+        let subnet = own_subnet(target, seen, state, network, role);
+        // What the specification no longer has goes too, if it was made once: an IPv6 side.
+        let remembered = state.get(Key::subnet(role)).is_some() && !state.is_given(Key::subnet(role));
+        let found = subnet.as_ref().is_ok_and(|subnet| subnet.owned().is_some());
+        if !own.contains(&role) && !remembered && !found {
             return None;
         }
-        let subnet = own_subnet(target, seen, state, network, role);
         let interface = interface(target, seen, router, &subnet);
         Some(SubnetRemoval { role, subnet, interface })
     };

@@ -10,7 +10,7 @@ use fabric_openstack_types::{
 use ipnet::IpNet;
 
 use super::{
-    blockers::{Blocker, Ours, holds},
+    blockers::{Blocker, Ours, foreign_subnets, holds},
     release::{blocked, release},
     routes::RoutesRemoval,
 };
@@ -102,15 +102,13 @@ pub(super) async fn subnets(run: &Run<'_>, ours: &Ours, subnets: Vec<Leaving>) -
     Ok(())
 }
 
-pub(super) async fn network(
-    run: &Run<'_>,
-    ours: &Ours,
-    network: Owned<Network>,
-    foreign_subnets: Vec<Blocker>,
-) -> Result<(), Error> {
+/// The cloud deletes every subnet along with it, and somebody may have added one since we looked.
+pub(super) async fn network(run: &Run<'_>, ours: &Ours, network: Owned<Network>) -> Result<(), Error> {
     let id = network.map(|it| it.id);
-    blocked("network", id.get().as_str(), &foreign_subnets)?;
     let query = Query::network(id.get());
+    let subnets = run.cloud.subnets(&query).await?;
+    let strangers = foreign_subnets(run.target, &run.state(), id.get(), &subnets);
+    blocked("network", id.get().as_str(), &strangers)?;
     let foreign = || async { ours.foreign(&run.cloud.ports(&query).await?) };
     release(run, "network", id.get().as_str(), || run.cloud.delete_network(&id), foreign).await?;
     forget(run, &NETWORK_KEYS);

@@ -79,9 +79,7 @@ pub struct Plan {
 /// A query that failed, a given resource that is missing, a specification that contradicts what is there, or
 /// two resources that could both be ours. All of them, since a person wants to mend them in one go.
 pub fn plan(target: &Target, seen: &Observed, state: &State) -> Result<Plan, Vec<Error>> {
-    let mut errors = Errors::default();
-    let immutable = own::given_stays_given(target, state);
-    errors.0.extend(immutable);
+    let mut errors = Errors(own::immutable(target, state));
     let floating_pool = errors.keep(router::floating_pool(target, seen));
     let network = errors.keep(network::plan(target, seen, state));
     let router = errors.keep(router::plan(target, seen, state, floating_pool.as_ref()));
@@ -90,7 +88,8 @@ pub fn plan(target: &Target, seen: &Observed, state: &State) -> Result<Plan, Vec
     let security_group = errors.keep(security_group::plan(target, seen, state));
     let key_pair = errors.keep(key_pair::plan(target, seen, state));
     let share_network = errors.keep(share_network::plan(target, seen, state));
-    let rules = security_group.as_ref().map(|group| rules::plan(target, state, group));
+    let reserved = subnets.as_deref().and_then(subnet::pods_range);
+    let rules = security_group.as_ref().map(|group| rules::plan(target, state, group, reserved));
     match (floating_pool, network, router, subnets, interfaces, security_group, key_pair, share_network, rules) {
         (
             Some(floating_pool),
@@ -125,7 +124,6 @@ impl Plan {
     }
 }
 
-#[derive(Default)]
 struct Errors(Vec<Error>);
 
 impl Errors {

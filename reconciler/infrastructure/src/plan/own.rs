@@ -2,7 +2,7 @@
 
 use fabric_openstack_types::{
     Evidence, Owned,
-    ids::{NetworkId, ProjectId},
+    ids::{NetworkId, ProjectId, RouterId, SecurityGroupId, SubnetId},
     marker::Mark,
     network::{IpVersion, Network, Router, SecurityGroup, Subnet},
     observed::Observed,
@@ -129,7 +129,7 @@ pub(crate) fn node_place(
     target: &Target,
     state: &State,
     seen: &Observed,
-) -> Result<Option<(NetworkId, fabric_openstack_types::ids::SubnetId)>, Error> {
+) -> Result<Option<(NetworkId, SubnetId)>, Error> {
     let Some(network) = observe::network_id(target, state, seen) else { return Ok(None) };
     let subnet = match target.subnet.given() {
         Some(id) => Some(id.clone()),
@@ -138,27 +138,36 @@ pub(crate) fn node_place(
     Ok(subnet.map(|subnet| (network, subnet)))
 }
 
-/// What was given once stays given: the fields are immutable, and a resource of the user never becomes ours by
-/// editing a file.
-pub(crate) fn given_stays_given(target: &Target, state: &State) -> Vec<Error> {
-    let kinds: [(Key, &'static str, bool); 6] = [
-        (Key::Network, "networks.id", !target.network.is_own()),
-        (Key::Router, "networks.router", !target.router.is_own()),
-        (Key::Subnet, "networks.subnetId", target.subnet.given().is_some()),
-        (Key::SubnetIpv6, "networks.ipv6.nodeSubnetId", target.ipv6.as_ref().is_some_and(|v6| v6.given().is_some())),
-        (Key::SecurityGroup, "networks.securityGroupId", !target.security_group.is_own()),
-        (Key::ShareNetwork, "networks.shareNetworkId", matches!(target.share_network, ShareNetwork::Given(_))),
+/// Who owns what is immutable, and so is the id of what is given: the user's never becomes ours by editing a file, and
+/// what is ours is not forgotten for another's.
+pub(crate) fn immutable(target: &Target, state: &State) -> Vec<Error> {
+    let share_network = match &target.share_network {
+        ShareNetwork::Given(id) => Some(id.as_str()),
+        ShareNetwork::Own | ShareNetwork::None => None,
+    };
+    let ipv6 = target.ipv6.as_ref().and_then(Ipv6::given);
+    let kinds: [(Key, &'static str, Option<&str>); 6] = [
+        (Key::Network, "networks.id", target.network.given().map(NetworkId::as_str)),
+        (Key::Router, "networks.router", target.router.given().map(RouterId::as_str)),
+        (Key::Subnet, "networks.subnetId", target.subnet.given().map(SubnetId::as_str)),
+        (Key::SubnetIpv6, "networks.ipv6.nodeSubnetId", ipv6.map(SubnetId::as_str)),
+        (Key::SecurityGroup, "networks.securityGroupId", target.security_group.given().map(SecurityGroupId::as_str)),
+        (Key::ShareNetwork, "networks.shareNetworkId", share_network),
     ];
-    let changed = kinds.into_iter().filter(|(key, _, now)| state.get(*key).is_some() && state.is_given(*key) && !now);
-    changed
-        .map(|(key, field, _)| Error::Configuration {
-            field,
-            problem: format!(
-                "field is immutable: {} was applied before as the user's own; put it back, or delete and start anew",
-                state.get(key).unwrap_or_default()
-            ),
-        })
-        .collect()
+    kinds.into_iter().filter_map(|(key, field, now)| changed(state, key, field, now)).collect()
+}
+
+fn changed(state: &State, key: Key, field: &'static str, now: Option<&str>) -> Option<Error> {
+    let before = state.get(key)?;
+    let was = match (state.is_given(key), now) {
+        // Upstream's state does not tell what was given: the same id is the same resource.
+        (_, Some(id)) if id == before => return None,
+        (false, None) => return None,
+        (true, _) => format!("{before} was applied before as the user's own"),
+        (false, Some(_)) => format!("{before} is in the state and would be forgotten"),
+    };
+    let problem = format!("field is immutable: {was}; put it back, or delete and start anew");
+    Some(Error::Configuration { field, problem })
 }
 
 /// Whether a found resource was known before: by the state, or by our marker with our uid. Anything else is adopted.

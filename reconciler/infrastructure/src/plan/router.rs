@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use fabric_openstack_types::{
     Given, Owned,
-    ids::SubnetId,
+    ids::{NetworkId, SubnetId},
     network::{ExternalGateway, FixedIp, NewRouter, Router, RouterUpdate, Subnet},
     observed::Observed,
 };
@@ -33,6 +33,8 @@ pub enum RouterStep {
         router: Owned<Router>,
         /// What is put right; nothing set: it is as it should be.
         update: RouterUpdate,
+        /// External subnets for a new gateway, as in [`RouterStep::Create`].
+        subnets: Vec<SubnetId>,
         /// It was made by somebody before us.
         adopted: bool,
     },
@@ -65,7 +67,7 @@ impl RouterStep {
         match self {
             Self::Use(given) => Item::given("router", given.get().id.as_str(), &given.get().name, "networks.router.id"),
             Self::Create { new, .. } => Item::create("router", &new.name),
-            Self::Have { router, update, adopted } => {
+            Self::Have { router, update, adopted, .. } => {
                 let changes = changes(router.get(), update);
                 Item::owned("router", router.get().id.as_str(), target.name(), *adopted, changes)
             }
@@ -140,21 +142,25 @@ pub(super) fn plan(
     let found = our_router(target, state, seen)?;
     let pool = pool.ok_or(Error::Unknown("the external network"))?;
     match found {
-        Some(router) => Ok(have(target, state, router, pool)),
+        Some(router) => have(target, seen, state, router, pool),
         None => create(target, seen, pool),
     }
 }
 
-fn have(target: &Target, state: &State, router: Owned<Router>, pool: &FloatingPool) -> RouterStep {
+fn have(
+    target: &Target,
+    seen: &Observed,
+    state: &State,
+    router: Owned<Router>,
+    pool: &FloatingPool,
+) -> Result<RouterStep, Error> {
     let found = router.get();
     let gateway = found.external_gateway_info.as_ref();
-    let fits = gateway.is_some_and(|gateway| {
-        gateway.network_id == pool.id
-            && !found.external_ips().is_empty()
-            && target.use_snat.is_none_or(|snat| gateway.enable_snat == Some(snat))
-    });
+    let reached = leads_to(found, &pool.id);
+    let fits =
+        reached && gateway.is_some_and(|gateway| target.use_snat.is_none_or(|snat| gateway.enable_snat == Some(snat)));
     // The addresses that the router has stay: passing them on keeps them when only SNAT changes.
-    let keep = gateway.filter(|gateway| gateway.network_id == pool.id && target.use_snat.is_some());
+    let keep = gateway.filter(|_| reached);
     let wanted = ExternalGateway {
         network_id: pool.id.clone(),
         enable_snat: target.use_snat,
@@ -166,15 +172,27 @@ fn have(target: &Target, state: &State, router: Owned<Router>, pool: &FloatingPo
         admin_state_up: (!found.admin_state_up).then_some(true),
         external_gateway_info: (!fits).then_some(wanted),
     };
+    let subnets = if reached { Vec::new() } else { external_subnets(target, seen)? };
     let adopted = is_adopted(target, state, Key::Router, &router);
-    RouterStep::Have { router, update, adopted }
+    Ok(RouterStep::Have { router, update, subnets, adopted })
+}
+
+/// Whether the router has an address of this external network.
+pub(crate) fn leads_to(router: &Router, pool: &NetworkId) -> bool {
+    let gateway = router.external_gateway_info.as_ref();
+    gateway.is_some_and(|gateway| gateway.network_id == *pool) && !router.external_ips().is_empty()
+}
+
+/// The external subnets that the specification asks for; none: any.
+fn external_subnets(target: &Target, seen: &Observed) -> Result<Vec<SubnetId>, Error> {
+    match &target.floating_subnet {
+        None => Ok(Vec::new()),
+        Some(pattern) => matching(pattern, &need(&seen.external_subnets, "the list of external subnets")?),
+    }
 }
 
 fn create(target: &Target, seen: &Observed, pool: &FloatingPool) -> Result<RouterStep, Error> {
-    let subnets = match &target.floating_subnet {
-        None => Vec::new(),
-        Some(pattern) => matching(pattern, &need(&seen.external_subnets, "the list of external subnets")?)?,
-    };
+    let subnets = external_subnets(target, seen)?;
     let gateway =
         ExternalGateway { network_id: pool.id.clone(), enable_snat: target.use_snat, external_fixed_ips: Vec::new() };
     let new = NewRouter {

@@ -3,7 +3,7 @@
 //! Only our rules are added and removed; what others added (bastion access, the cloud controller) is told and
 //! stays (decision D7a). A rule is ours when the state names its id or its description carries our marker.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fabric_openstack_types::Evidence;
 use fabric_openstack_types::{
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     state::{Key, State},
-    target::Target,
+    target::{Ipv6, Target},
 };
 
 /// First and last port of Kubernetes' node port range.
@@ -60,8 +60,10 @@ pub struct RulesStep {
     pub missing: Vec<OurRule>,
     /// Rules that we made and no longer want.
     pub obsolete: Vec<Owned<SecurityGroupRule>>,
-    /// Ids of the wanted rules that are there: remembered in the state.
-    pub present: Vec<SecurityGroupRuleId>,
+    /// How many of the wanted rules are there, whoever made them.
+    pub present: usize,
+    /// Ids of those of them that we made: remembered in the state.
+    pub ours: Vec<SecurityGroupRuleId>,
     /// Rules of others.
     pub foreign: Vec<SecurityGroupRule>,
 }
@@ -77,9 +79,8 @@ impl RulesStep {
         let foreign = self.foreign.iter().map(|rule| {
             Item::new(Verb::Report, kind, &name_of(rule), Some(rule.id.as_str()), "added by others, stays")
         });
-        let keep = (!self.present.is_empty()).then(|| {
-            Item::new(Verb::Keep, kind, &format!("{} rules", self.present.len()), None, "ours, as they should be")
-        });
+        let keep = (self.present > 0)
+            .then(|| Item::new(Verb::Keep, kind, &format!("{} rules", self.present), None, "as they should be"));
         keep.into_iter().chain(add).chain(remove).chain(foreign).collect()
     }
 }
@@ -108,33 +109,45 @@ fn name_of(rule: &SecurityGroupRule) -> String {
     format!("{:?} {direction} {protocol}{ports}{peer}", shape.ethertype)
 }
 
-pub(super) fn plan(target: &Target, state: &State, group: &SecurityGroupStep) -> Option<RulesStep> {
+/// `reserved`: the range of the subnet that keeps IPv6 pods' addresses, if it is there.
+pub(super) fn plan(
+    target: &Target,
+    state: &State,
+    group: &SecurityGroupStep,
+    reserved: Option<IpNet>,
+) -> Option<RulesStep> {
     match group {
         SecurityGroupStep::Use(_) => None,
-        SecurityGroupStep::Create(_) => Some(RulesStep { missing: wanted(target), ..RulesStep::default() }),
-        SecurityGroupStep::Have { group, .. } => Some(compare(target, state, group.get())),
+        SecurityGroupStep::Create(_) => Some(RulesStep { missing: wanted(target, reserved), ..RulesStep::default() }),
+        SecurityGroupStep::Have { group, .. } => Some(compare(target, state, group.get(), reserved)),
     }
 }
 
 /// Compares the group's rules with what we want.
-pub fn compare(target: &Target, state: &State, group: &SecurityGroup) -> RulesStep {
-    let wanted = wanted(target);
-    let shapes: BTreeSet<RuleShape> = wanted.iter().map(|rule| rule.shape(&group.id)).collect();
+pub fn compare(target: &Target, state: &State, group: &SecurityGroup, reserved: Option<IpNet>) -> RulesStep {
+    let wanted = wanted(target, reserved);
+    let purposes: BTreeMap<RuleShape, String> =
+        wanted.iter().map(|rule| (rule.shape(&group.id), rule.purpose.clone())).collect();
     let there: BTreeSet<RuleShape> = group.rules.iter().map(|rule| normalised(&rule.shape)).collect();
     let mut step = RulesStep {
         missing: wanted.into_iter().filter(|rule| !there.contains(&rule.shape(&group.id))).collect(),
         ..RulesStep::default()
     };
     for rule in &group.rules {
-        if shapes.contains(&normalised(&rule.shape)) {
-            step.present.push(rule.id.clone());
+        if let Some(purpose) = purposes.get(&normalised(&rule.shape)) {
+            step.present += 1;
+            // Of our form, but perhaps somebody else's: theirs stays when we no longer want it. Upstream's carry the
+            // purpose alone.
+            if rule.description == *purpose || evidence(target, state, rule).is_some() {
+                step.ours.push(rule.id.clone());
+            }
         } else if let Some(evidence) = evidence(target, state, rule) {
             step.obsolete.push(Owned::by(evidence, rule.clone()));
         } else {
             step.foreign.push(rule.clone());
         }
     }
-    step.present.sort();
+    step.ours.sort();
     step
 }
 
@@ -160,7 +173,7 @@ fn normalised(shape: &RuleShape) -> RuleShape {
 }
 
 /// The rules that a shoot's nodes need.
-pub fn wanted(target: &Target) -> Vec<OurRule> {
+pub fn wanted(target: &Target, reserved: Option<IpNet>) -> Vec<OurRule> {
     let mut rules = vec![same_group(EtherType::IPv4), egress(EtherType::IPv4), egress(EtherType::IPv6)];
     rules.extend(["tcp", "udp"].map(|protocol| node_ports(EtherType::IPv4, protocol)));
     if target.is_dual_stack() {
@@ -169,7 +182,8 @@ pub fn wanted(target: &Target) -> Vec<OurRule> {
     }
     if target.overlay_off {
         // Without an overlay pod addresses arrive at the node as they are (upstream issue 1404).
-        rules.extend(target.pod_ranges().into_iter().map(pods));
+        let from_pool = reserved.filter(|_| matches!(target.ipv6, Some(Ipv6::Pool(_))));
+        rules.extend(target.pod_ranges().into_iter().chain(from_pool).map(pods));
     }
     rules
 }

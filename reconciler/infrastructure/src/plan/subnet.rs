@@ -136,6 +136,12 @@ fn changes(found: &Subnet, update: &SubnetUpdate) -> Vec<Option<Change>> {
     ]
 }
 
+/// The range that is kept for IPv6 pods, if its subnet is there.
+pub(super) fn pods_range(steps: &[SubnetStep]) -> Option<IpNet> {
+    let reservation = steps.iter().find(|step| step.role() == Role::PodsIpv6)?;
+    Some(reservation.subnet()?.cidr)
+}
+
 pub(super) fn plan(target: &Target, seen: &Observed, state: &State) -> Result<Vec<SubnetStep>, Error> {
     let mut steps = Vec::new();
     if let Some(id) = target.subnet.given() {

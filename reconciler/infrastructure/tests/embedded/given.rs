@@ -62,7 +62,7 @@ fn networks(world: &World, mix: &Mix) -> Value {
 }
 
 /// The user's things, by content. An interface of ours on a given router is ours, and so no part of this.
-fn given(world: &World) -> Value {
+pub fn given(world: &World) -> Value {
     let tables = [
         ("networks", &world.network),
         ("subnets", &world.subnet),

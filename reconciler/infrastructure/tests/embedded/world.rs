@@ -102,6 +102,16 @@ impl World {
         Self { cloud, network, subnet: v4, subnet_v6: v6, router, group, share }
     }
 
+    /// Another network of the user, with one subnet; gives its id.
+    pub fn network_of(&self, name: &str, cidr: &str) -> String {
+        let demo = self.cloud.user("demo").unwrap();
+        let network = demo.post(Service::Network, "/v2.0/networks", json!({"network": {"name": name}}));
+        let id = network.text("/network/id");
+        let subnet = json!({"subnet": {"network_id": id, "ip_version": 4, "cidr": cidr, "name": name}});
+        assert_eq!(demo.post(Service::Network, "/v2.0/subnets", subnet).status, 201);
+        id
+    }
+
     /// A client as the user `demo`, or another of the seed.
     pub async fn client_of(&self, user: &str, password: &str) -> Client {
         let domain = || DomainRef::Name("demo".to_owned());
