@@ -14,12 +14,14 @@ pub(super) async fn ensure(run: &Run<'_>, step: KeyPairStep) -> Result<(), Error
         KeyPairStep::Have { .. } => return Ok(()),
         KeyPairStep::Replace { old, public_key } => {
             run.cloud.delete_key_pair(&old.map(|it| it.name)).await?;
-            run.state().clear(Key::KeyPair);
+            let mut state = run.state();
+            state.clear(Key::KeyPair);
+            state.clear(Key::KeyPairFingerprint);
             public_key
         }
-        KeyPairStep::Create { public_key: Some(key) } => key,
-        KeyPairStep::Create { public_key: None } => throw_away_key()?,
+        KeyPairStep::Create { public_key } => public_key,
     };
+    let public_key = public_key.map_or_else(throw_away_key, Ok)?;
     let made: KeyPair = run.cloud.create_key_pair(run.target.name(), &public_key).await?;
     run.set(Key::KeyPair, made.name);
     run.set(Key::KeyPairFingerprint, made.fingerprint);

@@ -26,8 +26,8 @@ pub enum KeyPairStep {
     Replace {
         /// The old one.
         old: Owned<KeyPair>,
-        /// The key.
-        public_key: String,
+        /// The key; `None` as in [`KeyPairStep::Create`].
+        public_key: Option<String>,
     },
     /// It has to be made.
     Create {
@@ -43,7 +43,8 @@ impl KeyPairStep {
             Self::Have { adopted, .. } => Item::owned(kind, name, name, *adopted, vec![]),
             Self::Create { .. } => Item::create(kind, name),
             Self::Replace { old, public_key } => {
-                let change = Change::of("public_key", &old.get().fingerprint, short(public_key));
+                let should = public_key.as_deref().map_or_else(|| "a key that nobody holds".to_owned(), short);
+                let change = Change::of("public_key", &old.get().fingerprint, should);
                 let base = Item::new(Verb::Change, kind, name, Some(name), "ours, but holds another key: made anew");
                 Item { changes: vec![change], ..base }
             }
@@ -73,7 +74,11 @@ pub(super) fn plan(target: &Target, seen: &Observed, state: &State) -> Result<Ke
     let owned = Owned::by(if known { Evidence::State } else { Evidence::Shape }, key_pair);
     match wanted {
         Some(public_key) if material(&owned.get().public_key) != material(&public_key) => {
-            Ok(KeyPairStep::Replace { old: owned, public_key })
+            Ok(KeyPairStep::Replace { old: owned, public_key: Some(public_key) })
+        }
+        // Somebody put a key of theirs in its place: new nodes would let them in.
+        None if state.get(Key::KeyPairFingerprint).is_some_and(|made| made != owned.get().fingerprint) => {
+            Ok(KeyPairStep::Replace { old: owned, public_key: None })
         }
         // Without SSH access any key of ours does, and it is never replaced.
         Some(_) | None => Ok(KeyPairStep::Have { key_pair: owned, adopted: !known }),

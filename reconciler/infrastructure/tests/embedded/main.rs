@@ -6,6 +6,9 @@
 
 mod bad_input;
 mod cut;
+mod drift;
+mod edited;
 mod given;
+mod neighbours;
 mod patterns;
 mod world;
