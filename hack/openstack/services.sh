@@ -26,13 +26,15 @@ start_mariadb() {
 
 # Starts an API, or starts it again when its configuration is another than the one it runs with.
 start_api() { # name wsgi-module arguments...
-  local name=$1 conf; shift
-  conf=$({ echo "$*" "$FABRIC_LAB_ACTIVE_DELAY" "${FABRIC_LAB_THREADS:-}"; find "$ETC/$name" "$STATE/plugins" -type f -name '*[!c]' -exec cat {} +; } | digest)
+  local name=$1 conf workers=1; shift
+  # Neutron computes most; with one process a client's parallel calls would wait for each other, as on no real cloud.
+  [ "$name" != neutron ] || workers=${FABRIC_LAB_WORKERS:-2}
+  conf=$({ echo "$*" "$workers" "$FABRIC_LAB_ACTIVE_DELAY" "${FABRIC_LAB_THREADS:-}"; find "$ETC/$name" "$STATE/plugins" "$ROOT/hack/openstack/serve.py" -type f -name '*[!c]' -exec cat {} +; } | digest)
   if alive "$name"; then
     [ "$(cat "$RUN/$name.conf" 2>/dev/null)" = "$conf" ] && return 0
     stop "$name"
   fi
-  launch "$name" "$VENV/bin/python" "$ROOT/hack/openstack/serve.py" "$1" "$(port "$name")" "${@:2}"
+  API_WORKERS=$workers API_THREADS=${FABRIC_LAB_THREADS:-8} launch "$name" "$VENV/bin/python" "$ROOT/hack/openstack/serve.py" "$1" "$(port "$name")" "${@:2}"
   echo "$conf" > "$RUN/$name.conf"
 }
 

@@ -15,17 +15,23 @@ import yaml
 
 
 def process(state, name):
-    """Process id and memory in MiB, if the process that `up` started still runs."""
+    """Process id, and memory in MiB with its workers', if the process that `up` started still runs."""
     try:
         with open(f"{state}/run/{name}.pid", encoding="ascii") as f:
             pid, start = f.read().split()
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
             if f.read().rsplit(") ", 1)[1].split()[19] != start:
                 return None
-        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
-            return pid, next(int(line.split()[1]) // 1024 for line in f if line.startswith("VmRSS"))
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return pid, sum(memory(one) for one in [pid, *f.read().split()])
     except (OSError, ValueError, StopIteration):
         return None
+
+
+def memory(pid):
+    """Resident memory in MiB."""
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+        return next(int(line.split()[1]) // 1024 for line in f if line.startswith("VmRSS"))
 
 
 def main(state):
