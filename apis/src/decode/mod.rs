@@ -39,7 +39,7 @@ pub struct Document {
     pub index: usize,
     /// The object. Where a key was there twice, the last value.
     pub value: Value,
-    /// Paths of keys that were there more than once: `networks.id`, `spec.workers[1].name`. The first few dozen.
+    /// Paths of keys that were there more than once: `networks.id`, `spec.workers[1].name`. The first thousand.
     pub duplicates: Vec<String>,
 }
 

@@ -16,6 +16,9 @@ pub(super) const MAX_DEPTH: usize = 64;
 /// could make a report that is thousands of times its own size.
 pub(super) const MAX_PROBLEMS: usize = 32;
 
+/// Duplicate keys that are noted of one document, which may be a list of many objects.
+pub(super) const MAX_DUPLICATES: usize = 1024;
+
 /// A longer key is cut in the paths that are shown.
 const MAX_SHOWN_CHARACTERS: usize = 128;
 
@@ -75,11 +78,11 @@ impl<'de> Deserialize<'de> for Raw {
     }
 }
 
-/// Adds the path of a key that was there before, unless it is told already or enough is told.
+/// Adds the path of a key that was there before, unless it was the last one too or enough are noted.
 pub(super) fn note_duplicate(duplicates: &mut Vec<String>, path: impl FnOnce() -> String) {
-    if duplicates.len() < MAX_PROBLEMS {
+    if duplicates.len() < MAX_DUPLICATES {
         let path = path();
-        if !duplicates.contains(&path) {
+        if duplicates.last() != Some(&path) {
             duplicates.push(path);
         }
     }

@@ -34,8 +34,14 @@ pub fn strict<'a, T: Kinded + DeserializeOwned>(
         }
         result = attempt::<T>(blanked.as_ref().unwrap_or(value), &mut unknown);
     }
-    let duplicates = duplicates.map(|path| Problem::Duplicate(path.to_owned()));
-    let problems: Vec<Problem> = unknown.into_iter().map(Problem::Unknown).chain(duplicates).chain(types).collect();
+    let mut twice: Vec<&str> = Vec::new();
+    for path in duplicates {
+        if twice.len() < MAX_PROBLEMS && !twice.contains(&path) {
+            twice.push(path);
+        }
+    }
+    let twice = twice.into_iter().map(|path| Problem::Duplicate(path.to_owned()));
+    let problems: Vec<Problem> = unknown.into_iter().map(Problem::Unknown).chain(twice).chain(types).collect();
     match result {
         Ok(decoded) if problems.is_empty() => Ok(decoded),
         _ => Err(Error::Fields { strict: true, problems }),

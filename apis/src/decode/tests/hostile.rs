@@ -136,7 +136,7 @@ fn a_report_is_bounded_whatever_the_file_holds() {
     ];
     for text in texts {
         let document = one(&text);
-        assert!(document.duplicates.len() <= reader::MAX_PROBLEMS);
+        assert!(document.duplicates.len() <= reader::MAX_DUPLICATES);
         let json = one(&document.value.to_string());
         for document in [document, json] {
             let told = document.strict::<InfrastructureConfig>().unwrap_err().to_string();
@@ -215,6 +215,8 @@ fn survives<T: Kinded + DeserializeOwned + serde::Serialize + PartialEq + fmt::D
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn any_json_is_read_as_any_kind_without_panic(value in any_json(false)) {
         survives::<InfrastructureConfig>(&value);
