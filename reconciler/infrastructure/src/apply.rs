@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use fabric_flow::{FlowError, Graph, Options, Task};
+use fabric_flow::{FlowError, Graph, Options, Outcome, Task};
 use fabric_openstack::Cloud;
 use fabric_openstack_types::ids::PortId;
 
@@ -124,6 +124,16 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// The state as it was saved. What was only remembered, by a plan without a task that ran, is saved too.
+    pub(crate) async fn end(&self, outcome: Result<Outcome, FlowError<Error>>) -> Result<State, ApplyError> {
+        let saved = self.save().await.map_err(FlowError::Persist);
+        let state = self.state().clone();
+        match outcome.and(saved) {
+            Ok(()) => Ok(state),
+            Err(failure) => Err(ApplyError { failure, state }),
+        }
+    }
+
     fn task<F>(&self, name: &'static str, run: F) -> Task<'a, Error>
     where
         F: Future<Output = Result<(), Error>> + Send + 'a,
@@ -153,14 +163,9 @@ pub async fn apply(
     *lock(&run.router_ips) = plan.router_ips();
     ids::remember(&plan, &run);
     let outcome = graph(plan, &run).run(options, || run.save()).await;
-    // What was only remembered, by a plan without a task that ran, is saved too.
-    let saved = run.save().await;
-    let state = run.state().clone();
-    match (outcome, saved) {
-        (Ok(_), Ok(())) => Ok(Applied { state, router_ips: lock(&run.router_ips).clone() }),
-        (Ok(_), Err(error)) => Err(ApplyError { failure: FlowError::Persist(error), state }),
-        (Err(failure), _) => Err(ApplyError { failure, state }),
-    }
+    let state = run.end(outcome).await?;
+    let router_ips = lock(&run.router_ips).clone();
+    Ok(Applied { state, router_ips })
 }
 
 fn graph<'a>(plan: Plan, run: &'a Run<'a>) -> Graph<'a, Error> {

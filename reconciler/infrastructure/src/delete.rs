@@ -21,7 +21,7 @@
 
 use std::future::Future;
 
-use fabric_flow::{FlowError, Graph, Options, Task};
+use fabric_flow::{Graph, Options, Task};
 use fabric_openstack::Cloud;
 use fabric_openstack_types::Owned;
 
@@ -81,13 +81,7 @@ pub async fn apply_delete(
     if outcome.is_ok() {
         forget_all(&run);
     }
-    let saved = run.save().await;
-    let state = run.state().clone();
-    match (outcome, saved) {
-        (Ok(_), Ok(())) => Ok(state),
-        (Ok(_), Err(error)) => Err(ApplyError { failure: FlowError::Persist(error), state }),
-        (Err(failure), _) => Err(ApplyError { failure, state }),
-    }
+    run.end(outcome).await
 }
 
 /// What is known to be gone is not remembered any longer.

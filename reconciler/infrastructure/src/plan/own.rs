@@ -70,7 +70,12 @@ pub fn our_subnet(target: &Target, state: &State, seen: &Observed, role: Role) -
     let inside: Vec<Subnet> = subnets.into_iter().filter(|subnet| subnet.network_id == network).collect();
     let plays = |subnet: &Subnet| match role {
         Role::Nodes => subnet.ip_version == IpVersion::V4,
-        Role::NodesIpv6 | Role::PodsIpv6 | Role::ServicesIpv6 => subnet.name == name,
+        // The three of them carry one marker: the name tells them apart, and the range if somebody changed the name.
+        Role::NodesIpv6 | Role::PodsIpv6 | Role::ServicesIpv6 => {
+            let named = Role::ALL.iter().any(|role| subnet.name == target.subnet_name(*role));
+            let ranges = matches!(target.ipv6, Some(Ipv6::Cidrs { .. }));
+            subnet.name == name || !named && ranges && has_range(target, role, subnet)
+        }
     };
     find(&inside, &wanted, plays, |subnet| has_range(target, role, subnet))
 }

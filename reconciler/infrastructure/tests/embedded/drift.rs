@@ -6,7 +6,7 @@ use fabric_infrastructure::{Input, Reconciled, State, reconcile::reconcile};
 use fabric_openstack_sim::Service;
 use serde_json::{Value, json};
 
-use crate::world::{Memory, TIMING, World, assert_same};
+use crate::world::{Memory, TIMING, World, assert_same, specifications};
 
 /// A run that has something to do, then one that has not.
 async fn converges(world: &World, input: &Input, memory: &Memory, when: &str) -> Reconciled {
@@ -205,4 +205,56 @@ async fn pods_with_addresses_of_a_pool_are_let_in_without_an_overlay() {
         world.reconcile(&input, state, &memory).await.unwrap();
         assert_same(&world.content(), &before, "settled");
     }
+}
+
+#[tokio::test]
+async fn a_state_that_lost_any_key_is_made_whole_without_a_change() {
+    for name in ["shares", "dual-stack by ranges", "dual-stack given", "5 security group", "pool"] {
+        let world = World::start().await;
+        let networks = specifications(&world).into_iter().find(|(known, _)| *known == name).unwrap().1;
+        let input = world.input(networks);
+        let made = world.reconcile(&input, State::default(), &Memory::default()).await.unwrap();
+        world.cloud.calls().clear();
+        for lost in made.state.data().keys() {
+            for left in [None, Some(""), Some("<deleted>"), Some("00000000-0000-4000-8000-000000000000")] {
+                let mut data = made.state.data().clone();
+                match left {
+                    None => data.remove(lost),
+                    // What is only remembered is not looked up again: an id is all that can be wrong.
+                    Some(text) if text.len() > 20 && data[lost].len() != text.len() => continue,
+                    Some(text) => data.insert(lost.clone(), text.to_owned()),
+                };
+                // An id under which something was given is a fact that an edited file does not overrule.
+                let again = world.reconcile(&input, State::from_data(data), &Memory::default()).await;
+                match again {
+                    Err(error) if left.is_some() => {
+                        assert!(error.to_string().contains("field is immutable"), "{name}, {lost}: {error}");
+                    }
+                    again => assert_eq!(again.unwrap().state, made.state, "{name}, {lost}: {left:?}"),
+                }
+            }
+        }
+        assert!(world.cloud.calls().mutations().is_empty(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_renamed_reservation_is_found_again_by_mark_and_range() {
+    let world = World::start().await;
+    let all = world.content();
+    let ipv6 = json!({"nodeCIDR": "2001:db8:1::/64", "podCIDR": "2001:db8:2::/56", "serviceCIDR": "2001:db8:3::/112"});
+    let input = world.input(json!({"id": world.network, "workers": "10.240.0.0/19", "ipv6": ipv6}));
+    let made = world.reconcile(&input, State::default(), &Memory::default()).await.unwrap();
+    let whole = world.content();
+    let rename = || {
+        for subnet in &made.provider_status.networks.subnets {
+            world.cloud.patch("subnets", &subnet.id, &json!({"name": "renamed"})).unwrap();
+        }
+    };
+    rename();
+    world.reconcile(&input, State::default(), &Memory::default()).await.unwrap();
+    assert_same(&world.content(), &whole, "named again");
+    rename();
+    world.delete(&input, State::default(), &Memory::default()).await.unwrap();
+    assert_same(&world.content(), &all, "deleted");
 }

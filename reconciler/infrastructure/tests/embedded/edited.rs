@@ -201,14 +201,7 @@ async fn a_new_uid_takes_over_the_earlier_life_and_ends_it() {
 async fn what_is_given_stays_though_it_carries_our_marks() {
     let world = World::start().await;
     let marker = fabric_openstack_types::Marker::new(NAME, "0f6d1c7e-8a5b-4f0e-9c53-6d0c7f1f2a11");
-    for (table, id) in [
-        ("networks", &world.network),
-        ("subnets", &world.subnet),
-        ("subnets", &world.subnet_v6),
-        ("routers", &world.router),
-        ("security_groups", &world.group),
-        ("share_networks", &world.share),
-    ] {
+    for (table, id) in world.users() {
         let marks = json!({"description": marker.description(), "tags": marker.tags(), "name": NAME});
         world.cloud.patch(table, id, &marks).unwrap();
     }

@@ -63,16 +63,9 @@ fn networks(world: &World, mix: &Mix) -> Value {
 
 /// The user's things, by content. An interface of ours on a given router is ours, and so no part of this.
 pub fn given(world: &World) -> Value {
-    let tables = [
-        ("networks", &world.network),
-        ("subnets", &world.subnet),
-        ("subnets", &world.subnet_v6),
-        ("routers", &world.router),
-        ("security_groups", &world.group),
-        ("share_networks", &world.share),
-    ];
     let all = world.content();
-    tables
+    world
+        .users()
         .iter()
         .map(|(table, id)| {
             let rows = all[*table].as_array().unwrap_or_else(|| panic!("no table {table}"));

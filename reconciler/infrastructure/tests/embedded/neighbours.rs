@@ -1,9 +1,13 @@
 //! Other shoots beside ours: on one network, under like names, at the same time.
 
-use fabric_infrastructure::{Input, State};
+use fabric_flow::Options;
+use fabric_infrastructure::{
+    Input, State, apply_delete,
+    reconcile::{finish, prepare, prepare_delete},
+};
 use serde_json::{Value, json};
 
-use crate::world::{Memory, World, assert_same};
+use crate::world::{Memory, TIMING, World, assert_same};
 
 fn shoot(world: &World, name: &str, networks: Value) -> Input {
     let mut input = world.input(networks);
@@ -89,24 +93,39 @@ async fn a_subnet_that_came_after_the_plan_is_not_deleted_with_our_network() {
     let memory = Memory::default();
     let made = world.reconcile(&host, State::default(), &memory).await.unwrap();
     let client = world.client().await;
-    let (target, plan) =
-        fabric_infrastructure::reconcile::prepare_delete(&client, &host, &memory.last()).await.unwrap();
+    let (target, plan) = prepare_delete(&client, &host, &memory.last()).await.unwrap();
     // The plan is shown, and somebody works on meanwhile.
     let body = json!({"subnet": {"network_id": made.provider_status.networks.id, "ip_version": 4,
         "cidr": "10.251.0.0/24", "name": "guest"}});
     let answer = world.cloud.user("demo").unwrap().post(fabric_openstack_sim::Service::Network, "/v2.0/subnets", body);
     assert_eq!(answer.status, 201);
     let guest = answer.text("/subnet/id");
-    let ended = fabric_infrastructure::apply_delete(
-        plan,
-        &target,
-        &client,
-        memory.last(),
-        &memory,
-        crate::world::TIMING,
-        fabric_flow::Options::default(),
-    );
+    let ended = apply_delete(plan, &target, &client, memory.last(), &memory, TIMING, Options::default());
     let text = ended.await.unwrap_err().to_string();
     assert!(text.contains("subnet guest"), "{text}");
     assert!(world.cloud.get("subnets", &guest).is_some(), "the guest's subnet is still there");
+}
+
+#[tokio::test]
+async fn one_shoot_run_twice_at_once_is_told_and_each_run_takes_away_its_own() {
+    let world = World::start().await;
+    let all = world.content();
+    let input = shoot(&world, "shoot--dev--a", json!({"id": world.network, "workers": "10.240.0.0/19"}));
+    let (one, two) = (Memory::default(), Memory::default());
+    // The command locks its state and a controller never does this: two states are two machines.
+    let client = world.client().await;
+    let none = State::default();
+    let (target, plan) = prepare(&client, &input, &none).await.unwrap().ready().unwrap();
+    let (_, twin) = prepare(&client, &input, &none).await.unwrap().ready().unwrap();
+    let (first, second) = futures::join!(
+        finish(&client, &target, plan, none.clone(), &one, TIMING, Options::default()),
+        finish(&client, &target, twin, none.clone(), &two, TIMING, Options::default()),
+    );
+    assert!(first.is_err() || second.is_err(), "one range fits once into a network");
+    let text = world.reconcile(&input, none, &Memory::default()).await.unwrap_err().to_string();
+    assert!(text.contains("could be this shoot's"), "{text}");
+    // What both hold goes with whoever comes first.
+    world.delete(&input, one.last(), &one).await.unwrap();
+    world.delete(&input, two.last(), &two).await.unwrap();
+    assert_same(&world.content(), &all, "in the end");
 }

@@ -102,6 +102,18 @@ impl World {
         Self { cloud, network, subnet: v4, subnet_v6: v6, router, group, share }
     }
 
+    /// What the user has, by table.
+    pub fn users(&self) -> [(&'static str, &String); 6] {
+        [
+            ("networks", &self.network),
+            ("subnets", &self.subnet),
+            ("subnets", &self.subnet_v6),
+            ("routers", &self.router),
+            ("security_groups", &self.group),
+            ("share_networks", &self.share),
+        ]
+    }
+
     /// Another network of the user, with one subnet; gives its id.
     pub fn network_of(&self, name: &str, cidr: &str) -> String {
         let demo = self.cloud.user("demo").unwrap();
