@@ -99,12 +99,10 @@ impl Builder {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 if let Some(Frame::Mapping { key: key @ None, .. }) = self.stack.last_mut() {
-                    *key = Some(if text == "<<" && style == ScalarStyle::Plain && tag.is_none() {
-                        Key::Merge
-                    } else {
-                        Key::Name(text.clone().into_owned())
-                    });
-                    return self.remember(anchor, &Value::String(text.into_owned()));
+                    let merges = text == "<<" && style == ScalarStyle::Plain && tag.is_none();
+                    let anchored = (anchor != 0).then(|| Value::String(text.clone().into_owned()));
+                    *key = Some(if merges { Key::Merge } else { Key::Name(text.into_owned()) });
+                    return anchored.map_or(Ok(()), |name| self.remember(anchor, &name));
                 }
                 self.value(scalar(text, style, tag.as_deref())?, anchor)
             }

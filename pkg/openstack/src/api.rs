@@ -1,7 +1,25 @@
 //! The calls we make: one trait a service.
 //!
 //! Reads take a [`Query`]; they follow the service's pages and return everything. A call that changes or
-//! deletes something takes an [`Owned`], so that nothing given can be handed to it (decision D6).
+//! deletes something takes an [`Owned`], so that nothing given can be handed to it (decision D6):
+//!
+//! ```
+//! # use fabric_openstack::{Cloud, Result};
+//! # use fabric_openstack_types::{Owned, ids::NetworkId};
+//! async fn delete(cloud: &dyn Cloud, network: Owned<NetworkId>) -> Result<()> {
+//!     cloud.delete_network(&network).await
+//! }
+//! ```
+//!
+//! The same with what a user gave does not compile:
+//!
+//! ```compile_fail,E0308
+//! # use fabric_openstack::{Cloud, Result};
+//! # use fabric_openstack_types::{Given, ids::NetworkId};
+//! async fn delete(cloud: &dyn Cloud, network: Given<NetworkId>) -> Result<()> {
+//!     cloud.delete_network(&network).await
+//! }
+//! ```
 //!
 //! Creating calls are safe to repeat: when a `POST` may have arrived (connection lost, time-out), the client looks
 //! for its result by the marker in the description before it sends it again (decision D5).

@@ -38,7 +38,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// The cloud is not in the file.
-    #[error("{file}: no cloud {cloud:?}; it has {}", list(.known))]
+    #[error("{file}: no cloud {cloud:?}{}", there_are(.known))]
     UnknownCloud {
         /// The file, or where one was looked for.
         file: String,
@@ -67,6 +67,10 @@ pub enum Error {
         /// What is wrong and what to do.
         problem: String,
     },
+}
+
+fn there_are(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("; it has {}", names.join(", ")) }
 }
 
 fn list(names: &[String]) -> String {
