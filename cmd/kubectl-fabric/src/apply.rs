@@ -56,7 +56,7 @@ impl StateStore for Store<'_> {
 /// # Errors
 /// As [`run`].
 pub(crate) async fn reconcile(args: &ShootArgs, output: Output, verb: &str, paint: Paint) -> Result<Exit> {
-    let mut work = Work::begin(args, Some(verb), paint).await?;
+    let mut work = Work::begin(args, Some(verb), output, paint).await?;
     let file = StateFile::lock(&work.state_path, verb)?;
     let (state, _) = work.recall()?;
     let (done, exit) = act(&work, &file, state, output, verb, paint).await?;

@@ -14,7 +14,7 @@ use crate::{
 
 /// Bring your own OpenStack network to Gardener shoots: validate, plan, apply, watch and delete.
 #[derive(Debug, Parser)]
-#[command(name = "kubectl-fabric", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "kubectl-fabric", version, max_term_width = 100, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     /// When to use colours; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -29,7 +29,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// A shoot's infrastructure on OpenStack
-    #[command(subcommand, visible_alias = "infrastructure", arg_required_else_help = true)]
+    #[command(subcommand, visible_alias = "infrastructure", arg_required_else_help = true, after_help = INFRA_EXAMPLES)]
     Infra(Box<Infra>),
     /// Play a story on a cloud embedded in this program
     #[command(after_help = "Example:\n  kubectl fabric demo")]
@@ -50,6 +50,18 @@ enum Command {
     #[command(hide = true)]
     Reference,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  kubectl fabric demo
+  kubectl fabric infra plan -f shoot.yaml --cloud mycloud";
+
+const INFRA_EXAMPLES: &str = "\
+Examples:
+  kubectl fabric infra validate -f shoot.yaml
+  kubectl fabric infra plan -f shoot.yaml --cloud mycloud
+  kubectl fabric infra apply -f shoot.yaml --cloud mycloud
+  kubectl fabric infra plan -f config.yaml --name shoot--dev--web --cloud demo";
 
 const COMPLETIONS_EXAMPLE: &str = "\
 Examples:
@@ -102,15 +114,16 @@ Examples:
   kubectl fabric infra apply -f shoot.yaml --cloud mycloud
   kubectl fabric infra apply -f infrastructure.yaml -f cluster.yaml --secret cloudprovider.yaml -o json
 
-Ctrl-C stops cleanly; the same command continues. Exit code: 0 done, 1 an error, 2 something cannot be repaired,
-64 a wrong command line, 130 stopped";
+Ctrl-C stops cleanly; the same command continues.
+
+Exit code: 0 done, 1 an error, 2 something cannot be repaired, 64 a wrong command line, 130 stopped";
 
 const DRIFT_EXAMPLES: &str = "\
 Examples:
   kubectl fabric infra drift -f shoot.yaml --cloud mycloud
   kubectl fabric infra drift -f shoot.yaml --cloud mycloud --repair
 
-Exit code: 0 none, 2 some, 1 an error, 64 a wrong command line";
+Exit code: 0 none, 2 some, 1 an error, 64 a wrong command line. With --repair as `apply`";
 
 const STATUS_EXAMPLES: &str = "\
 Example:
@@ -161,12 +174,14 @@ impl Cli {
         };
         let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| level.into());
         let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time();
+        // A log that nobody reads any more is no reason to stop.
+        let logs = logs.log_internal_errors(false);
         // Only a second logger would make this fail, and there is none.
         let _ = logs.with_ansi(self.errors().is_on()).try_init();
     }
 
     /// Colours for errors.
     pub(crate) fn errors(&self) -> Paint {
-        Paint::stderr(self.color)
+        Paint::stdout(self.color).errors()
     }
 }

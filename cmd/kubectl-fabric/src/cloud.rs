@@ -10,7 +10,7 @@ use std::{path::PathBuf, time::Duration};
 
 use fabric_apis::openstack::v1alpha1::CloudProfileConfig;
 use fabric_openstack::{
-    Client, Options,
+    Client, Error, Options,
     config::{self, Surroundings, secret},
 };
 use fabric_openstack_types::credentials::{AuthMethod, Credentials, Scope, UserRef};
@@ -19,6 +19,7 @@ use crate::{
     embedded::{self, Embedded},
     exit::{Result, Stop},
     objects::{self, Login},
+    output,
 };
 
 /// The choice of a cloud.
@@ -64,8 +65,8 @@ impl Session {
         if args.cloud.as_deref() == Some(embedded::NAME) {
             if config::known(&Surroundings::of_process()).is_ok_and(|known| known.iter().any(|it| it == embedded::NAME))
             {
-                eprintln!(
-                    "note: --cloud demo is the embedded cloud; the demo of clouds.yaml is chosen by OS_CLOUD=demo"
+                output::tell(
+                    "note: --cloud demo is the embedded cloud; the demo of clouds.yaml is chosen by OS_CLOUD=demo",
                 );
             }
             let embedded = Embedded::start(&Embedded::default_file()?, place.verb).await?;
@@ -135,12 +136,25 @@ fn credentials(args: &CloudArgs, place: &Place<'_>) -> Result<(Credentials, Stri
     if let Some(login) = given.as_ref().or(beside) {
         return of_secret(login, place);
     }
-    let credentials = config::load(args.cloud.as_deref(), &from).map_err(Stop::error)?;
+    let credentials = config::load(args.cloud.as_deref(), &from).map_err(no_cloud)?;
     let named = args.cloud.as_deref().or_else(|| from.variable("OS_CLOUD"));
     // A cloud of clouds.yaml that is called like the embedded one must not share its states.
     let named = named.filter(|name| *name != embedded::NAME);
     let label = named.map_or_else(|| label(&credentials), str::to_owned);
     Ok((credentials, label))
+}
+
+/// What is wrong with the choice, and for somebody who has no cloud yet: where to get one.
+fn no_cloud(error: Error) -> Stop {
+    let stop = Stop::error(&error);
+    match error {
+        Error::NoCloud { .. } => stop.next("without a cloud of your own, try --cloud demo: it is inside this program"),
+        Error::UnknownCloud { known, .. } if known.is_empty() => {
+            stop.next("write clouds.yaml, or try --cloud demo: it is inside this program")
+        }
+        Error::UnknownCloud { .. } => stop.next("choose one of these with --cloud or OS_CLOUD, or add it to the file"),
+        _ => stop,
+    }
 }
 
 fn of_secret(login: &Login, place: &Place<'_>) -> Result<(Credentials, String)> {

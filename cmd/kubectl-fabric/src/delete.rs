@@ -42,7 +42,7 @@ pub(crate) async fn run(args: &DeleteArgs, paint: Paint) -> Result<Exit> {
     if !args.yes && !somebody {
         return Err(Stop::usage("nobody can be asked whether to delete").next("add --yes to delete without asking"));
     }
-    let mut work = Work::begin(&args.shoot, Some("delete"), paint).await?;
+    let mut work = Work::begin(&args.shoot, Some("delete"), args.output, paint).await?;
     let file = StateFile::lock(&work.state_path, "delete")?;
     delete(&mut work, &file, args.yes, args.output, paint).await
 }
@@ -110,8 +110,9 @@ fn closing(items: &[Item], goes: usize, paint: Paint) -> String {
 }
 
 fn confirmed(title: &str, goes: usize) -> Result<bool> {
-    eprint!("Delete {} of {title}? What is given stays. [y/N] ", count(goes, "resource"));
-    let asked = std::io::stderr().flush();
+    let question = format!("Delete {} of {title}? What is given stays. [y/N] ", count(goes, "resource"));
+    let mut terminal = std::io::stderr();
+    let asked = terminal.write_all(question.as_bytes()).and_then(|()| terminal.flush());
     let mut answer = String::new();
     let read = asked.and_then(|()| std::io::stdin().read_line(&mut answer));
     read.map_err(|error| Stop::error(format!("cannot ask: {error}")).next("add --yes to delete without asking"))?;

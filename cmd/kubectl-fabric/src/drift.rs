@@ -28,7 +28,7 @@ pub(crate) async fn run(args: &DriftArgs, paint: Paint) -> Result<Exit> {
     if args.repair {
         return apply::reconcile(&args.shoot, args.output, "drift --repair", paint).await;
     }
-    let mut work = Work::begin(&args.shoot, None, paint).await?;
+    let mut work = Work::begin(&args.shoot, None, args.output, paint).await?;
     let (state, known) = work.recall()?;
     let drawn = plan::draw(&work, &state, "drift", args.output, paint).await?;
     let shown = &drawn.shown;

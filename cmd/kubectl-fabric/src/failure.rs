@@ -4,13 +4,16 @@
 use fabric_apis::field::ErrorList;
 use fabric_flow::{FlowError, TaskFailure};
 use fabric_infrastructure::{Error, Failure, apply::ApplyError, codes::Code};
-use fabric_openstack_types::ApiError;
+use fabric_openstack_types::{ApiError, ErrorClass};
 use serde::Serialize;
 
 use crate::{
     exit::{Result, Stop},
     output::{self, Output, Paint, clean},
 };
+
+/// The commands that change nothing, so there is nothing to continue.
+const READS: [&str; 4] = ["plan", "drift", "status", "topology"];
 
 /// One thing that failed.
 #[derive(Debug, Serialize)]
@@ -24,6 +27,9 @@ pub(crate) struct Fault {
     code: Option<Code>,
     #[serde(rename = "requestID", skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
+    /// Why it was not even sent, which is the same for many fields.
+    #[serde(skip)]
+    unsent: Option<String>,
 }
 
 /// What is shown of a failure.
@@ -53,6 +59,7 @@ impl Faults {
                 message: if error.field == "<nil>" { error.body() } else { error.to_string() },
                 code: Some(call.map_or(Code::ConfigurationProblem, Code::from)),
                 request_id: call.and_then(|call| call.request_id.clone()),
+                unsent: call.filter(|call| call.class == ErrorClass::NoEndpoint).map(|call| call.message.clone()),
             }
         };
         Self { errors: errors.iter().map(fault).collect(), interrupted: false }
@@ -72,15 +79,17 @@ impl Faults {
                         message: format!("it did not end within {} s", limit.as_secs()),
                         code: Some(Code::RetryableDependencies),
                         request_id: None,
+                        unsent: None,
                     },
                 };
                 (tasks.iter().map(fault).collect(), false)
             }
             FlowError::Persist(error) => (vec![Fault::of(None, error)], false),
             FlowError::Cancelled => (Vec::new(), true),
-            FlowError::Graph(error) => {
-                (vec![Fault { task: None, message: error.to_string(), code: None, request_id: None }], false)
-            }
+            FlowError::Graph(error) => (
+                vec![Fault { task: None, message: error.to_string(), code: None, request_id: None, unsent: None }],
+                false,
+            ),
         };
         Self { errors, interrupted }
     }
@@ -101,10 +110,19 @@ impl Faults {
         if !output.is_table() {
             output::structured(output.format, self)?;
         }
+        let paint = paint.errors();
+        let mut unsent: Vec<&String> = Vec::new();
         for fault in &self.errors {
+            // A region without the service fails every question in the same way: once is enough for people.
+            if let Some(reason) = &fault.unsent {
+                if unsent.contains(&reason) {
+                    continue;
+                }
+                unsent.push(reason);
+            }
             let task = fault.task.as_ref().map(|task| format!("{}: ", paint.bold(task))).unwrap_or_default();
             let code = fault.code.map(|code| format!(" {}", paint.dim(code.as_str()))).unwrap_or_default();
-            eprintln!("  {} {task}{}{code}", paint.red("✗"), clean(&fault.message));
+            output::tell(&format!("  {} {task}{}{code}", paint.red("✗"), clean(&fault.message)));
         }
         let what = format!("{verb} did not come to its end{saved}");
         Err(Stop::error(what).next(self.next(verb)))
@@ -112,15 +130,17 @@ impl Faults {
 
     /// What a person does about it; the worst code decides.
     fn next(&self, verb: &str) -> String {
-        let again = format!("run `{verb}` again; it continues where it stopped");
+        let continues = if READS.contains(&verb) { "" } else { "; it continues where it stopped" };
+        let again = format!("run `{verb}` again{continues}");
         let has = |code: Code| self.errors.iter().any(|fault| fault.code == Some(code));
         let first = [
-            (Code::Unauthenticated, "correct the credentials, then "),
+            (Code::Unauthenticated, "correct the credentials (user, password, project), then "),
             (Code::Unauthorized, "ask for the role that the call needs, then "),
             (Code::ConfigurationProblem, "correct what is named above, then "),
             (Code::QuotaExceeded, "free something or ask for a higher quota, then "),
             (Code::Dependencies, "remove what is in the way, then "),
             (Code::ResourcesDepleted, "wait until something is free again, or choose another pool, then "),
+            (Code::RetryableDependencies, "see that the cloud answers, then "),
         ];
         let advice = first.iter().find(|(code, _)| has(*code)).map_or("", |(_, text)| text);
         format!("{advice}{again}")
@@ -133,6 +153,6 @@ impl Fault {
             Error::Api(call) => call.request_id.clone(),
             _ => None,
         };
-        Self { task, message: error.to_string(), code: error.code(), request_id }
+        Self { task, message: error.to_string(), code: error.code(), request_id, unsent: None }
     }
 }

@@ -35,6 +35,11 @@ mod work;
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
+use mimalloc::MiMalloc;
+
+/// Reading YAML makes many small values on all cores.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 use crate::exit::Exit;
 
@@ -53,9 +58,9 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(stop) => {
             let (paint, (what, next)) = (cli.errors(), stop.text());
-            eprintln!("{} {}", paint.red("error:"), output::clean(what));
+            output::tell(&format!("{} {}", paint.red("error:"), output::clean(what)));
             if let Some(next) = next {
-                eprintln!("{} {}", paint.cyan(" next:"), output::clean(next));
+                output::tell(&format!("{} {}", paint.cyan(" next:"), output::clean(next)));
             }
             stop.exit.into()
         }

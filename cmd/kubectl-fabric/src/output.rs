@@ -55,10 +55,16 @@ pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Stop::error(format!("standard output: {error}")))
+            Err(Stop::error(format!("standard output: {}", crate::input::plain(&error))))
         }
         _ => Ok(()),
     }
+}
+
+/// Prints a line on standard error. One that nobody reads any more is lost: what is being done matters more than
+/// what is told about it, and `eprintln!` would end the process.
+pub(crate) fn tell(line: &str) {
+    let _ = std::io::stderr().lock().write_all(format!("{line}\n").as_bytes());
 }
 
 /// When to use colours; `auto`: on a terminal, unless NO_COLOR is set.
@@ -72,33 +78,38 @@ pub(crate) enum Color {
 
 /// Colours, or none.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Paint(bool);
+pub(crate) struct Paint {
+    on: bool,
+    /// The same for standard error.
+    errors: bool,
+}
 
 impl Paint {
     /// For standard output.
     pub(crate) fn stdout(color: Color) -> Self {
-        Self(wanted(color, std::io::stdout().is_terminal()))
+        let on = wanted(color, std::io::stdout().is_terminal());
+        Self { on, errors: wanted(color, std::io::stderr().is_terminal()) }
     }
 
-    /// For standard error.
-    pub(crate) fn stderr(color: Color) -> Self {
-        Self(wanted(color, std::io::stderr().is_terminal()))
+    /// For standard error, which may go elsewhere.
+    pub(crate) fn errors(self) -> Self {
+        Self { on: self.errors, ..self }
     }
 
     /// Without colours.
     #[cfg(test)]
     pub(crate) fn plain() -> Self {
-        Self(false)
+        Self { on: false, errors: false }
     }
 
     /// Whether colours are used.
     pub(crate) fn is_on(self) -> bool {
-        self.0
+        self.on
     }
 
     fn with(self, style: Style, text: &dyn fmt::Display) -> String {
         let text = text.to_string();
-        if self.0 && !text.is_empty() { format!("{style}{text}{style:#}") } else { text }
+        if self.on && !text.is_empty() { format!("{style}{text}{style:#}") } else { text }
     }
 
     pub(crate) fn bold(self, text: impl fmt::Display) -> String {

@@ -36,7 +36,7 @@ pub(crate) fn man(folder: Option<&Path>, definition: Command) -> Result<Exit> {
     let failed = |error: std::io::Error| Stop::error(format!("{}: {}", folder.display(), crate::input::plain(&error)));
     fs::create_dir_all(folder).map_err(failed)?;
     clap_mangen::generate_to(definition, folder).map_err(failed)?;
-    eprintln!("man pages are in {}; read one with `man -l FILE`", folder.display());
+    output::tell(&format!("man pages are in {}; read one with `man -l FILE`", folder.display()));
     Ok(Exit::Ok)
 }
 

@@ -10,7 +10,7 @@ use std::{
 use fabric_flow::{Event, Events, Options, TaskState};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::Paint;
+use crate::output::{self, Paint};
 
 /// Shows the events of one flow.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ impl Progress {
     /// Bars when standard error is a terminal.
     pub(crate) fn new(paint: Paint) -> Self {
         let bars = std::io::stderr().is_terminal().then(Bars::new);
-        Self(Arc::new(Mutex::new(Shown { paint, bars })))
+        Self(Arc::new(Mutex::new(Shown { paint: paint.errors(), bars })))
     }
 
     /// How a flow runs: it tells its steps, and Ctrl-C stops it.
@@ -156,7 +156,7 @@ impl Shown {
         match &self.bars {
             // Without a terminal behind it the line is lost, as any line would be.
             Some(bars) => drop(bars.all.println(text)),
-            None => eprintln!("{text}"),
+            None => output::tell(text),
         }
     }
 }

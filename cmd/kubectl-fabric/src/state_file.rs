@@ -19,6 +19,9 @@ use crate::{
     input::plain,
 };
 
+/// The kind that a state's file holds.
+const KIND: &str = "InfrastructureState";
+
 /// The folder of all states: `$XDG_STATE_HOME/openstack-fabric`, by default below `~/.local/state`.
 ///
 /// # Errors
@@ -53,9 +56,19 @@ pub(crate) fn read(path: &Path) -> Result<Option<State>> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Stop::error(format!("state {}: {}", path.display(), plain(&error)))),
+        Err(error) => {
+            let what = format!("state {}: {}", path.display(), plain(&error));
+            return Err(Stop::error(what).next("name a file that can be read and written with --state"));
+        }
     };
-    parse(&bytes).map(Some).map_err(|error| {
+    // Only our own kind: whatever else the file holds would be lost when the state is saved.
+    let kind = serde_json::from_slice::<serde_json::Value>(&bytes).map(|it| it.get("kind") == Some(&KIND.into()));
+    let known = match kind {
+        Ok(false) => Err(format!("it holds no {KIND}")),
+        Ok(true) => parse(&bytes),
+        Err(error) => Err(format!("it is no JSON: {error}")),
+    };
+    known.map(Some).map_err(|error| {
         Stop::error(format!("state {}: {error}", path.display())).next(
             "restore the file; or move it away, and `apply` finds again by its marks what was made for this shoot",
         )
@@ -252,7 +265,7 @@ mod tests {
     fn another_object_is_refused_with_the_next_step() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
-        for bytes in [&b"{}x"[..], br#"{"apiVersion":"v1","kind":"Secret"}"#, b""] {
+        for bytes in [&b"{}x"[..], br#"{"apiVersion":"v1","kind":"Secret"}"#, b"", b"{}", b"[]", br#"{"name":"web"}"#] {
             fs::write(&path, bytes).unwrap();
             assert!(read(&path).unwrap_err().text().1.unwrap().contains("restore"));
         }

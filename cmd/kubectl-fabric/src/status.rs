@@ -30,7 +30,7 @@ pub(crate) struct StatusArgs {
 /// # Errors
 /// Nothing was applied yet; what keeps it from looking.
 pub(crate) async fn run(args: &StatusArgs, paint: Paint) -> Result<Exit> {
-    let mut work = Work::begin(&args.shoot, None, paint).await?;
+    let mut work = Work::begin(&args.shoot, None, args.output, paint).await?;
     let (state, known) = work.recall()?;
     if !known || state.is_empty() {
         let what = format!("{}: nothing is recorded in {}", work.title(), work.state_path.display());

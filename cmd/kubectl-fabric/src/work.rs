@@ -8,9 +8,10 @@ use fabric_infrastructure::{Key, State};
 use crate::{
     cloud::{CloudArgs, Place, Session},
     exit::{Exit, Result, Stop},
+    failure::Faults,
     input::Files,
     objects::{self, Login, Object, Subject},
-    output::{self, Paint},
+    output::{self, Output, Paint},
     state_file,
     validate::{Around, show},
 };
@@ -27,7 +28,7 @@ pub(crate) struct ShootArgs {
     #[command(flatten)]
     pub(crate) around: Around,
     /// CIDR of the pods, for an object that doesn't say
-    #[arg(long, value_name = "CIDR")]
+    #[arg(long, value_name = "CIDR", value_parser = crate::validate::cidr)]
     pub(crate) pods: Option<String>,
     /// Public key for the workers, in OpenSSH form; without one nobody can log in to them
     #[arg(long, value_name = "FILE")]
@@ -53,8 +54,8 @@ impl Work {
     ///
     /// # Errors
     /// An object with errors, which are shown; no shoot, or several; no cloud.
-    pub(crate) async fn begin(args: &ShootArgs, verb: Option<&str>, paint: Paint) -> Result<Self> {
-        let (mut subject, login, warnings) = args.subject(paint)?;
+    pub(crate) async fn begin(args: &ShootArgs, verb: Option<&str>, output: Output, paint: Paint) -> Result<Self> {
+        let (mut subject, login, warnings) = args.subject(output, paint)?;
         if let Some(path) = &args.ssh_key {
             subject.input.shoot.ssh_public_key = Some(public_key(path)?);
         }
@@ -85,6 +86,12 @@ impl Work {
             Some(state) => Some(state),
             None => brought().map_err(|error| Stop::error(format!("status.state: {error}")))?,
         };
+        let id = &self.subject.input.shoot.technical_id;
+        // Every shoot has a key pair, and it is called like the shoot: a state under a wrong name would be forgotten.
+        if let Some(owner) = known.as_ref().and_then(|state| state.get(Key::KeyPair)).filter(|owner| owner != id) {
+            let what = format!("state {}: it is of {owner}, not of {id}", self.state_path.display());
+            return Err(Stop::error(what).next("name the state of this shoot with --state, or leave it out"));
+        }
         let there = known.is_some();
         let mut state = known.unwrap_or_default();
         let uid = &mut self.subject.input.shoot.uid;
@@ -116,11 +123,11 @@ fn to_usize(number: u64) -> usize {
 }
 
 impl ShootArgs {
-    fn subject(&self, paint: Paint) -> Result<(Subject, Option<Login>, Vec<Warning>)> {
+    fn subject(&self, output: Output, paint: Paint) -> Result<(Subject, Option<Login>, Vec<Warning>)> {
         let mut facts = self.around.facts(self.cloud.secret.as_deref())?;
         facts.pods.clone_from(&self.pods);
         let objects = objects::load(&self.files.sources()?, &facts)?;
-        refuse_invalid(&objects, paint)?;
+        refuse_invalid(&objects, output, paint)?;
         let mut logins: Vec<Login> = Vec::new();
         let mut subjects: Vec<(Subject, Vec<Warning>)> = Vec::new();
         for object in objects {
@@ -139,15 +146,19 @@ impl ShootArgs {
 }
 
 /// Shows what is wrong with the objects; nothing is done then.
-fn refuse_invalid(objects: &[Object], paint: Paint) -> Result<()> {
+fn refuse_invalid(objects: &[Object], output: Output, paint: Paint) -> Result<()> {
     let mut text = String::new();
     for object in objects.iter().filter(|object| !object.report.errors.is_empty()) {
-        show::block(&object.report, paint, &mut text);
+        show::block(&object.report, paint.errors(), &mut text);
     }
     if text.is_empty() {
         return Ok(());
     }
-    eprint!("{text}");
+    if !output.is_table() {
+        let faults = objects.iter().flat_map(|object| Faults::fields(&object.report.errors, &[]).errors);
+        output::structured(output.format, &Faults { errors: faults.collect(), interrupted: false })?;
+    }
+    output::tell(text.trim_end());
     Err(Stop::error("nothing was done, because the objects have errors").next("correct them and run again"))
 }
 

@@ -233,8 +233,10 @@ impl KeystoneAuth {
             return Err(error);
         }
         let malformed = |what: &str| self.malformed(status, &headers, what);
-        let mut header =
-            headers.get("x-subject-token").cloned().ok_or_else(|| malformed("the answer has no X-Subject-Token"))?;
+        let mut header = headers
+            .get("x-subject-token")
+            .cloned()
+            .ok_or_else(|| malformed("the answer has no X-Subject-Token: is this the address of Keystone?"))?;
         header.set_sensitive(true);
         // The parser's own message could quote the answer.
         let answer: Answer =

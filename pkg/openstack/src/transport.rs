@@ -4,6 +4,7 @@ use std::{error::Error as StdError, io, net::IpAddr, time::Duration};
 
 use fabric_openstack_types::{ApiError, ErrorClass, Service, credentials::Credentials};
 use reqwest::{Certificate, Url, redirect};
+use rustls::CertificateError;
 
 use crate::error::Error;
 
@@ -92,8 +93,8 @@ pub(crate) fn lost(service: Service, method: &str, url: &Url, error: &reqwest::E
         _ => "the service".to_owned(),
     };
     let reason = deepest(error);
-    let (class, message) = if chain(error).any(is_tls) {
-        (ErrorClass::Tls, format!("TLS with {host}: {reason}"))
+    let (class, message) = if let Some(tls) = chain(error).find_map(|it| it.downcast_ref::<rustls::Error>()) {
+        (ErrorClass::Tls, format!("TLS with {host}: {}", distrust(tls).unwrap_or(&reason)))
     } else if error.is_connect() && error.is_timeout() {
         let limit = CONNECT_TIMEOUT.as_secs();
         (ErrorClass::Connect, format!("no connection to {host} in {limit} s"))
@@ -122,8 +123,23 @@ fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (d
     })
 }
 
-fn is_tls(error: &(dyn StdError + 'static)) -> bool {
-    error.is::<rustls::Error>()
+/// The two reasons that every private cloud meets first; rustls names them for programmers.
+fn distrust(error: &rustls::Error) -> Option<&'static str> {
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => Some(
+            "the issuer of its certificate is not known: give the CA certificate (cacert in clouds.yaml, OS_CACERT, \
+             caCert in a Secret), or allow it by `insecure`",
+        ),
+        rustls::Error::InvalidCertificate(CertificateError::Other(other))
+            if other.to_string().contains("CaUsedAsEndEntity") =>
+        {
+            Some(
+                "its certificate signed itself and is marked as a CA, which no server's may be: have a CA sign one for \
+                 it, or allow it by `insecure`",
+            )
+        }
+        _ => None,
+    }
 }
 
 /// The message at the bottom of the chain: `reqwest`'s own names the URL and no reason.

@@ -93,7 +93,7 @@ pub(crate) async fn draw(work: &Work, state: &State, verb: &str, output: Output,
 /// # Errors
 /// What keeps it from a plan.
 pub(crate) async fn run(args: &PlanArgs, paint: Paint) -> Result<Exit> {
-    let mut work = Work::begin(&args.shoot, None, paint).await?;
+    let mut work = Work::begin(&args.shoot, None, args.output, paint).await?;
     let (state, _) = work.recall()?;
     let drawn = draw(&work, &state, "plan", args.output, paint).await?;
     let shown = &drawn.shown;

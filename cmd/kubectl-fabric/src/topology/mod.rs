@@ -41,7 +41,7 @@ pub(crate) struct TopologyArgs {
 /// # Errors
 /// What keeps it from looking; a drawing that cannot be written.
 pub(crate) async fn run(args: &TopologyArgs, paint: Paint) -> Result<Exit> {
-    let mut work = Work::begin(&args.shoot, None, paint).await?;
+    let mut work = Work::begin(&args.shoot, None, args.output, paint).await?;
     let (state, _) = work.recall()?;
     let topology = look(&work, &state, args.output, paint).await?;
     if let Some(path) = &args.svg {
@@ -49,7 +49,7 @@ pub(crate) async fn run(args: &TopologyArgs, paint: Paint) -> Result<Exit> {
         if path.as_os_str() == "-" {
             return Ok(Exit::Ok);
         }
-        eprintln!("drawn into {}", path.display());
+        output::tell(&format!("drawn into {}", path.display()));
     }
     match (args.mermaid, args.output.is_table()) {
         (true, _) => output::print(&mermaid::draw(&topology))?,

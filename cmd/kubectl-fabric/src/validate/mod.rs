@@ -6,6 +6,7 @@ pub(crate) mod show;
 use std::path::{Path, PathBuf};
 
 use fabric_apis::gardener::IpFamily;
+use fabric_validation::cidr::Cidr;
 
 use crate::{
     exit::{Exit, Result, Stop},
@@ -40,7 +41,7 @@ pub(crate) struct ValidateArgs {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Around {
     /// CIDR of the nodes, for an object that doesn't say
-    #[arg(long, value_name = "CIDR")]
+    #[arg(long, value_name = "CIDR", value_parser = cidr)]
     pub(crate) nodes: Option<String>,
     /// Address families, for an object that doesn't say
     #[arg(long, value_name = "FAMILIES", value_delimiter = ',', value_parser = family)]
@@ -73,6 +74,18 @@ impl Around {
             domain,
             ..Facts::default()
         })
+    }
+}
+
+/// A range, as the manifests would have to write it.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn cidr(text: &str) -> Result<String, String> {
+    match Cidr::parse(text) {
+        None => Err("a range like 10.250.0.0/16".to_owned()),
+        Some(cidr) if !cidr.is_canonical() => Err(format!("the range is {}", cidr.network())),
+        Some(_) => Ok(text.to_owned()),
     }
 }
 

@@ -52,6 +52,8 @@ impl Lab {
 #[test]
 fn wrong_credentials_regions_and_addresses_are_told_with_their_code() {
     let lab = Lab::new();
+    let ended = lab.run("infra plan -f own.yaml --name shoot--dev--web --cloud elsewhere").ends(1);
+    assert_eq!(ended.err.matches("in region \"Elsewhere\"").count(), 1, "once is enough: {}", ended.err);
     for (cloud, code, next) in [
         ("stranger", "ERR_INFRA_UNAUTHENTICATED", "correct the credentials"),
         ("elsewhere", "ERR_CONFIGURATION_PROBLEM", "correct what is named above"),

@@ -1,5 +1,7 @@
 //! `infra validate`: no cloud, only files.
 
+use std::process::Stdio;
+
 use serde_json::json;
 
 use crate::{Desk, OWN, golden};
@@ -317,13 +319,39 @@ fn what_is_not_ours_is_skipped_and_what_is_misspelt_is_not() {
 #[test]
 fn a_wrong_command_line_ends_with_64_and_a_missing_file_with_1() {
     let desk = Desk::new();
-    for line in ["infra validate", "infra frobnicate", "infra validate -f x --output xml", "", "infra"] {
+    desk.write("own.yaml", OWN);
+    for line in [
+        "infra validate",
+        "infra frobnicate",
+        "infra validate -f x --output xml",
+        "infra validate -f own.yaml --nodes ten",
+        "infra plan -f own.yaml --cloud demo --name shoot--dev--web --pods 10.96.0.0/33",
+        "",
+        "infra",
+    ] {
         desk.run(line).ends(64);
     }
+    let ended = desk.run("infra validate -f own.yaml --nodes 10.250.0.1/16").ends(64);
+    assert!(ended.err.contains("the range is 10.250.0.0/16"), "{}", ended.err);
     let ended = desk.run("infra validate -f nowhere.yaml").ends(1);
     assert_eq!(ended.err, "error: nowhere.yaml: no such file or directory\n next: check the path given with -f\n");
     std::fs::create_dir(desk.path("empty")).unwrap();
     assert!(desk.run("infra validate -f empty").ends(1).err.contains("holds no .yaml"));
+}
+
+#[test]
+fn a_reader_that_goes_away_stops_nothing() {
+    let desk = Desk::new();
+    desk.write("own.yaml", OWN);
+    let apply = "-vv infra apply -f own.yaml --cloud demo --name shoot--dev--web";
+    for (line, code) in [("infra validate -f nowhere.yaml", 1), (apply, 0), ("infra frobnicate", 64), ("demo", 0)] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = desk.command(line);
+        command.stdin(Stdio::null()).stdout(writer.try_clone().unwrap()).stderr(writer);
+        assert_eq!(command.status().unwrap().code(), Some(code), "{line}");
+    }
+    desk.run("infra drift -f own.yaml --cloud demo --name shoot--dev--web").ends(0);
 }
 
 #[test]

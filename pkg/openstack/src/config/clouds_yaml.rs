@@ -91,7 +91,7 @@ impl Clouds {
             region: region(&settings, from.variable("OS_REGION_NAME")),
             interface: fields.interface("interface", interface)?,
             ca_cert: match set("cacert").filter(|file| !file.is_empty()) {
-                Some(file) => Some(read(from, file)?),
+                Some(file) => Some(ca_cert(&fields.place, "cacert", from, file)?),
                 None => None,
             },
             insecure: insecure.unwrap_or(verify == Some(false)),
@@ -130,12 +130,21 @@ fn spelled(field: &str) -> String {
     }
 }
 
-pub(super) fn read(from: &Surroundings, file: &str) -> Result<String, Error> {
+fn read(from: &Surroundings, file: &str) -> Result<String, Error> {
     let expanded = match (file.strip_prefix("~/"), &from.home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => from.working.join(file),
     };
     std::fs::read_to_string(&expanded).map_err(|source| Error::Read { file: expanded, source })
+}
+
+/// The PEM text of a CA; the error names the setting that named the file.
+pub(super) fn ca_cert(place: &str, field: &str, from: &Surroundings, file: &str) -> Result<String, Error> {
+    read(from, file).map_err(|error| Error::Invalid {
+        place: place.to_owned(),
+        field: field.to_owned(),
+        problem: format!("{error}; name the file with the CA certificate"),
+    })
 }
 
 fn section(file: &str, text: &str, name: &str) -> Result<Map<String, Value>, Error> {

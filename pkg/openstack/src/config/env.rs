@@ -46,7 +46,7 @@ pub fn credentials(from: &Surroundings) -> Result<Credentials, Error> {
         region: from.variable("OS_REGION_NAME").map(str::to_owned),
         interface: fields.interface("interface", interface)?,
         ca_cert: match from.variable("OS_CACERT") {
-            Some(file) => Some(clouds_yaml::read(from, file)?),
+            Some(file) => Some(clouds_yaml::ca_cert(&fields.place, "OS_CACERT", from, file)?),
             None => None,
         },
         insecure: insecure.unwrap_or(false),
