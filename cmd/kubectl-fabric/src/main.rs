@@ -35,11 +35,6 @@ mod work;
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
-use mimalloc::MiMalloc;
-
-/// Reading YAML makes many small values on all cores.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 use crate::exit::Exit;
 
