@@ -34,7 +34,7 @@ async fn last_words(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flood_of_bad_requests_leaves_the_good_ones_alone() {
     let world = World::new();
-    let server = world.server(quick(), Shutdown::default()).await;
+    let server = world.server(Limits::default(), Shutdown::default()).await;
     let stopped = Arc::new(AtomicBool::new(false));
     let sent = Arc::new(AtomicUsize::new(0));
     let bad: Vec<Vec<u8>> = [
@@ -194,8 +194,8 @@ async fn certificates_rotate_under_load_without_a_failed_request() {
     let (mut follower, second) = world.keeper(false);
     leader.round().await.unwrap();
     follower.round().await.unwrap();
-    let one = start(quick(), Shutdown::default(), &first, &world.clock).await;
-    let two = start(quick(), Shutdown::default(), &second, &world.clock).await;
+    let one = start(Limits::default(), Shutdown::default(), &first, &world.clock).await;
+    let two = start(Limits::default(), Shutdown::default(), &second, &world.clock).await;
     let stop = Arc::new(AtomicBool::new(false));
     let clients = [one.webhooks, two.webhooks].repeat(2).into_iter().map(|address| world.client(address)).collect();
     let (tasks, counts) = load(clients, &stop);
@@ -235,7 +235,7 @@ async fn new_files_are_taken_under_load_and_half_written_ones_are_not() {
     put(&key, &pairs[0].signing_key.serialize_pem());
     let (serving, clock) = (Serving::new(), Clock::new());
     let mut files = Files::open(&certificate, &key, Arc::clone(&serving), None).unwrap();
-    let server = start(quick(), Shutdown::default(), &serving, &clock).await;
+    let server = start(Limits::default(), Shutdown::default(), &serving, &clock).await;
     let stop = Arc::new(AtomicBool::new(false));
     let trusted = bundle.clone();
     let client = || {
@@ -266,16 +266,17 @@ async fn new_files_are_taken_under_load_and_half_written_ones_are_not() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_replica_leaves_under_load_without_a_failed_request() {
     let world = World::new();
-    let shutdown = Shutdown { notice: Duration::from_millis(600), drain: Duration::from_secs(5) };
-    let (leaving, staying) = (world.server(quick(), shutdown.clone()).await, world.server(quick(), shutdown).await);
-    let goes_on = Arc::new(AtomicBool::new(true));
-    let tasks: Vec<_> = (0..4)
+    let shutdown = Shutdown { notice: Duration::from_secs(2), drain: Duration::from_secs(10) };
+    let (leaving, staying) =
+        (world.server(Limits::default(), shutdown.clone()).await, world.server(Limits::default(), shutdown).await);
+    let stop = Arc::new(AtomicBool::new(false));
+    let (tasks, counts): (Vec<_>, Vec<_>) = (0..4)
         .map(|number| {
             let mut client = world.client(leaving.webhooks);
-            let (goes_on, probe, other) = (Arc::clone(&goes_on), leaving.operations, staying.webhooks);
-            tokio::spawn(async move {
-                let mut answered = [0_usize; 2];
-                while goes_on.load(Ordering::Relaxed) {
+            let (stop, answered) = (Arc::clone(&stop), Arc::new(AtomicUsize::new(0)));
+            let (probe, other, count) = (leaving.operations, staying.webhooks, Arc::clone(&answered));
+            let task = tokio::spawn(async move {
+                while !stop.load(Ordering::Relaxed) {
                     // New connections go to who is ready, as a Service routes them.
                     if !client.is_connected() && get(probe, "/readyz").await.map_or(0, |(code, _)| code) != 200 {
                         client.address = other;
@@ -283,49 +284,52 @@ async fn a_replica_leaves_under_load_without_a_failed_request() {
                     let rule = if number % 2 == 0 { "short" } else { "none" };
                     let (code, answer) = client.send(review(rule)).await.unwrap();
                     assert_eq!((code, &answer["response"]["allowed"]), (200, &true.into()));
-                    answered[usize::from(client.address == other)] += 1;
+                    count.fetch_add(1, Ordering::Relaxed);
                 }
-                answered
-            })
+                client.address == other
+            });
+            (task, answered)
         })
-        .collect();
-    tokio::time::sleep(Duration::from_millis(200)).await;
+        .unzip();
+    answered(&counts).await;
     leaving.stop.send(()).unwrap();
     leaving.task.await.unwrap();
     assert!(TcpStream::connect(leaving.webhooks).await.is_err(), "nobody listens any more");
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    goes_on.store(false, Ordering::Relaxed);
+    answered(&counts).await;
+    stop.store(true, Ordering::Relaxed);
     for task in tasks {
-        let answered = task.await.unwrap();
-        assert!(answered.iter().all(|count| *count > 0), "each client used both: {answered:?}");
+        assert!(task.await.unwrap(), "a client never moved");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_in_progress_is_answered_and_an_endless_one_cut_off() {
     let world = World::new();
-    let shutdown = Shutdown { notice: Duration::from_millis(1), drain: Duration::from_millis(500) };
-    let server = world.server(quick(), shutdown).await;
+    let shutdown = Shutdown { notice: Duration::from_millis(1), drain: Duration::from_secs(2) };
+    let server = world.server(Limits::default(), shutdown).await;
     let (mut short, mut long) = (world.client(server.webhooks), world.client(server.webhooks));
-    // Both are connected, so that what follows is in progress at once.
     short.ask(true).await.unwrap();
     long.ask(true).await.unwrap();
-    let short = tokio::spawn(async move { short.send(review("short")).await });
+    let short = tokio::spawn(async move { short.send(review("held")).await });
     let long = tokio::spawn(async move { long.send(review("long")).await });
-    tokio::time::sleep(Duration::from_millis(10)).await;
+    eventually("both are being answered", || {
+        let asked = server.asked.load(Ordering::Relaxed);
+        async move { asked == 4 }
+    })
+    .await;
     let started = Instant::now();
     server.stop.send(()).unwrap();
     assert_eq!(short.await.unwrap().unwrap().0, 200);
     server.task.await.unwrap();
     assert!(long.await.unwrap().is_err(), "there was no answer to give");
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(7), "its own limit would be nine seconds: {:?}", started.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_certificate_it_is_alive_but_not_ready() {
     let world = World::new();
     let (mut keeper, serving) = world.keeper(true);
-    let server = start(quick(), Shutdown::default(), &serving, &world.clock).await;
+    let server = start(Limits::default(), Shutdown::default(), &serving, &world.clock).await;
     assert_eq!(get(server.operations, "/healthz").await.unwrap().0, 200);
     let (code, text) = get(server.operations, "/readyz").await.unwrap();
     assert_eq!(code, 503);

@@ -1,6 +1,7 @@
 //! A server on loopback with certificates of its own making.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -18,12 +19,13 @@ use tokio::task::JoinHandle;
 
 use crate::client::{Client, NAME, Now, PATH};
 
-/// Refuses by the object's `rule`: none, error, or wait for some time.
-struct Rules;
+/// Refuses by the object's `rule`: none, error, or wait for some time. Counts what it was asked.
+struct Rules(Arc<AtomicUsize>);
 
 #[async_trait]
 impl Handler for Rules {
     async fn review(&self, request: &Request) -> Verdict {
+        self.0.fetch_add(1, Ordering::Relaxed);
         let object: serde_json::Value =
             match request.object.as_ref().map(|object| serde_json::from_slice(object.bytes())) {
                 Some(Ok(object)) => object,
@@ -32,7 +34,11 @@ impl Handler for Rules {
         match object["rule"].as_str() {
             Some("error") => Verdict::of_errors(&Error::invalid(&Path::new("spec"), 1, "no").into()),
             Some("short") => {
-                tokio::time::sleep(Duration::from_millis(30)).await;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                Verdict::allowed()
+            }
+            Some("held") => {
+                tokio::time::sleep(Duration::from_millis(300)).await;
                 Verdict::allowed()
             }
             Some("long") => std::future::pending().await,
@@ -69,11 +75,14 @@ pub(crate) struct Running {
     pub(crate) operations: SocketAddr,
     pub(crate) stop: oneshot::Sender<()>,
     pub(crate) task: JoinHandle<()>,
+    /// How many reviews its handler began.
+    pub(crate) asked: Arc<AtomicUsize>,
 }
 
 /// Starts a server that serves what `serving` holds.
 pub(crate) async fn start(limits: Limits, shutdown: Shutdown, serving: &Arc<Serving>, clock: &Clock) -> Running {
-    let rule = Rule::new(Kind::new("g", "v1", "Thing"), &[Operation::Create], Arc::new(Rules));
+    let asked = Arc::default();
+    let rule = Rule::new(Kind::new("g", "v1", "Thing"), &[Operation::Create], Arc::new(Rules(Arc::clone(&asked))));
     let routes = Routes::new([Route::new(PATH).with(rule)]).unwrap();
     let mut registry = Registry::default();
     let metrics = Metrics::register(&mut registry);
@@ -89,7 +98,7 @@ pub(crate) async fn start(limits: Limits, shutdown: Shutdown, serving: &Arc<Serv
         // Also when the test is over.
         let _ = stopped.await;
     }));
-    Running { webhooks: addresses.0, operations: addresses.1, stop, task }
+    Running { webhooks: addresses.0, operations: addresses.1, stop, task, asked }
 }
 
 /// The certificates of one cluster.
