@@ -20,7 +20,7 @@ pub(crate) struct Files {
 }
 
 /// One stream of bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     /// `-`.
     Stdin,
@@ -86,7 +86,8 @@ impl Files {
             all.extend(found.into_iter().map(Source::File));
         }
         let mut seen = std::collections::HashSet::new();
-        all.retain(|source| seen.insert(source.name()));
+        // By path and not by name: two names that are no UTF-8 look the same.
+        all.retain(|source| seen.insert(source.clone()));
         Ok(all)
     }
 }

@@ -198,7 +198,8 @@ fn choose(mut all: Vec<(Subject, Vec<Warning>)>, named: Option<&str>) -> Result<
         let ids: Vec<String> = all.iter().map(|(subject, _)| subject.input.shoot.technical_id.clone()).collect();
         all.retain(|(subject, _)| meant(subject));
         if all.is_empty() && !ids.is_empty() {
-            return Err(Stop::error(format!("no shoot {named:?} in the files: they have {}", ids.join(", "))));
+            let what = format!("no shoot {named:?} in the files: they have {}", some(&ids));
+            return Err(Stop::error(what).next("choose one of these with --name"));
         }
     }
     match (all.pop(), all.as_slice()) {
@@ -207,11 +208,20 @@ fn choose(mut all: Vec<(Subject, Vec<Warning>)>, named: Option<&str>) -> Result<
             .next("check the files given with -f")),
         (Some((last, _)), others) => {
             let names = others.iter().map(|(subject, _)| subject).chain([&last]);
-            let names: Vec<&str> = names.map(|subject| subject.input.shoot.technical_id.as_str()).collect();
-            Err(Stop::usage(format!("the files describe {} shoots: {}", names.len(), names.join(", ")))
+            let names: Vec<String> = names.map(|subject| subject.input.shoot.technical_id.clone()).collect();
+            Err(Stop::usage(format!("the files describe {} shoots: {}", names.len(), some(&names)))
                 .next("choose one with --name, or give fewer files"))
         }
     }
+}
+
+/// The first names of a list that may be as long as a landscape.
+fn some(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }
 
 fn public_key(path: &Path) -> Result<String> {

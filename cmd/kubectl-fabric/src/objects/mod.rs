@@ -16,7 +16,7 @@ mod read;
 use std::{collections::BTreeMap, sync::Arc};
 
 use fabric_apis::{
-    field::{ErrorList, Findings, Warning},
+    field::{Error as FieldError, ErrorList, Findings, Warning},
     gardener::IpFamily,
     openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig},
 };
@@ -236,8 +236,8 @@ pub(crate) fn login(path: &std::path::Path) -> Result<Login> {
     let next = "--secret takes Gardener's cloudprovider Secret, as `kubectl get secret -o yaml` prints it";
     let objects = load(&[Source::File(path.to_owned())], &Facts::default())?;
     let stop = |what: String| Stop::error(format!("{}: {what}", path.display())).next(next);
-    let errors: Vec<String> =
-        objects.iter().flat_map(|object| &object.report.errors).map(ToString::to_string).collect();
+    let told = |error: &FieldError| if error.field == "<nil>" { error.detail.clone() } else { error.to_string() };
+    let errors: Vec<String> = objects.iter().flat_map(|object| &object.report.errors).map(told).collect();
     if !errors.is_empty() {
         return Err(stop(errors.join("; ")));
     }

@@ -324,7 +324,13 @@ impl Reader<'_> {
         let place = format!("{}: Secret {}", self.object.report.file, self.object.report.name);
         // What the rules let pass is text.
         let data = fabric_openstack::config::secret::decode(&place, &document.value)
-            .map_err(|error| ErrorList::from(field::Error::internal(&Path::new("secret"), error.to_string())))?;
+            .map_err(|error| match error {
+                fabric_openstack::Error::Invalid { field, problem, .. } => {
+                    field::Error::invalid(&Path::new("secret").child(&field), "(hidden)", problem)
+                }
+                other => field::Error::internal(&Path::new("secret"), other.to_string()),
+            })
+            .map_err(ErrorList::from)?;
         self.object.login = Some(super::Login { place, data });
         Ok(())
     }

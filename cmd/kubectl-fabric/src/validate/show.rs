@@ -69,6 +69,9 @@ fn summary(reports: &[Report], paint: Paint, text: &mut String) {
     let _ = writeln!(text, "{}", if invalid > 0 { paint.red(line) } else { paint.green(line) });
 }
 
+/// Longer lines are not shown: JSON on one line would fill the screen many times.
+const WIDEST: usize = 200;
+
 /// The place in the file. Left out for files that may hold credentials.
 fn snippet(file: &str, syntax: &Syntax, paint: Paint) -> String {
     let Ok(source) = std::str::from_utf8(&syntax.bytes) else { return String::new() };
@@ -76,12 +79,20 @@ fn snippet(file: &str, syntax: &Syntax, paint: Paint) -> String {
     if syntax.line == 0 || secretive.iter().any(|word| source.contains(word)) {
         return String::new();
     }
+    let near = source.lines().skip(syntax.line.saturating_sub(2)).take(3);
+    if near.into_iter().any(|line| line.len() > WIDEST) {
+        return String::new();
+    }
+    // What the file holds must not steer the terminal.
+    let source: String =
+        source.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { ' ' } else { c }).collect();
+    let source = source.as_str();
     let at = SourceOffset::from_location(source, syntax.line, syntax.column);
     let theme = if paint.is_on() { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
     let diagnostic = MietteDiagnostic::new(syntax.message.clone())
         .with_severity(Severity::Error)
         .with_label(LabeledSpan::at_offset(at.offset().min(source.len().saturating_sub(1)), "here"));
-    let report = Snippet::new(diagnostic).with_source_code(NamedSource::new(file, source.to_owned()));
+    let report = Snippet::new(diagnostic).with_source_code(NamedSource::new(clean(file), source.to_owned()));
     let mut drawn = String::new();
     let handler = GraphicalReportHandler::new_themed(theme).with_width(100);
     if handler.render_report(&mut drawn, report.as_ref()).is_err() {

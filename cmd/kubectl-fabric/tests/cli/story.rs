@@ -168,11 +168,33 @@ fn a_state_that_is_none_stops_before_anything_is_done() {
     fs::create_dir(desk.path("folder")).unwrap();
     desk.write("other.json", "{}");
     desk.write("broken.json", "{\"apiVersion\": ");
-    for state in ["folder", "broken.json"] {
+    for state in ["folder", "broken.json", "other.json"] {
         let ended = desk.run(&format!("infra apply {SHOOT} --state {state}")).ends(1);
-        assert!(ended.err.contains(&format!("state {state}")), "{}", ended.err);
+        assert!(ended.err.contains(&format!("state {state}")) && ended.err.contains("next:"), "{}", ended.err);
     }
+    assert_eq!(fs::read_to_string(desk.path("other.json")).unwrap(), "{}");
     desk.run(&format!("infra plan {SHOOT}")).ends(2);
+}
+
+#[test]
+fn the_state_of_another_shoot_is_neither_used_nor_forgotten() {
+    let desk = desk();
+    desk.run(&format!("infra apply {SHOOT} --state web.json")).ends(0);
+    for verb in ["plan", "apply", "drift", "status", "topology", "delete --yes"] {
+        let line = format!("infra {verb} -f own.yaml --cloud demo --name shoot--dev--shop --state web.json");
+        let ended = desk.run(&line).ends(1);
+        assert!(ended.err.contains("it is of shoot--dev--web, not of shoot--dev--shop"), "{}", ended.err);
+    }
+    desk.run(&format!("infra drift {SHOOT} --state web.json")).ends(0);
+}
+
+#[test]
+fn findings_stop_a_plan_in_every_form() {
+    let desk = desk();
+    desk.write("bad.yaml", &OWN.replace("10.250.0.0/16", "10.250.0.1/16"));
+    let ended = desk.run("infra plan -f bad.yaml --cloud demo --name shoot--dev--web -o json").ends(1);
+    let message = ended.json()["errors"][0]["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("networks.workers: Invalid value"), "{message}");
 }
 
 #[test]

@@ -340,6 +340,28 @@ fn a_wrong_command_line_ends_with_64_and_a_missing_file_with_1() {
 }
 
 #[test]
+fn long_lines_and_control_characters_stay_in_the_file() {
+    let desk = Desk::new();
+    desk.write("deep.json", &format!("{{\"a\": {}", "[".repeat(100_000)));
+    let ended = desk.run("infra validate -f deep.json").ends(1);
+    assert!(ended.out.starts_with("deep.json:1:") && ended.out.len() < 300, "{}", ended.out);
+    desk.write("red.yaml", "a: \u{1b}[31m\nb: [\n");
+    assert!(!desk.run("infra validate -f red.yaml").ends(1).out.contains('\u{1b}'));
+}
+
+#[test]
+fn names_that_are_no_utf8_are_told_apart() {
+    use std::os::unix::ffi::OsStringExt;
+    let desk = Desk::new();
+    for byte in [0xe8, 0xe9] {
+        let name = std::ffi::OsString::from_vec([b"caf", &[byte][..], b".yaml"].concat());
+        std::fs::write(desk.path("").join(name), OWN).unwrap();
+    }
+    let ended = desk.run("infra validate -f .").ends(0);
+    assert!(ended.out.contains("2 objects: all valid"), "{}", ended.out);
+}
+
+#[test]
 fn a_reader_that_goes_away_stops_nothing() {
     let desk = Desk::new();
     desk.write("own.yaml", OWN);
