@@ -35,8 +35,13 @@ mod work;
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
+use mimalloc::MiMalloc;
 
 use crate::exit::Exit;
+
+/// Reading YAML makes many small values on all cores.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
