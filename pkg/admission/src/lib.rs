@@ -21,6 +21,38 @@
 //!   signed is out of use, and a certificate moves to a new CA only after the bundle with it was published.
 //! - Shutting down refuses nobody: first not ready, then every answer closes its connection, then no new connections.
 //! - Objects and keys never appear in logs, `Debug` or errors of ours.
+//!
+//! ```no_run
+//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::{sync::Arc, time::Duration};
+//!
+//! use fabric_admission::certificates::{Files, Serving};
+//! use fabric_admission::*;
+//! use prometheus_client::registry::Registry;
+//! use tokio::net::TcpListener;
+//!
+//! let rule = |request: &Request| match &request.object {
+//!     Some(object) if object.bytes().len() > 100 => Verdict::denied("too long: 100 bytes are enough"),
+//!     _ => Verdict::allowed(),
+//! };
+//! let things = Rule::new(Kind::new("example.org", "v1", "Thing"), &[Operation::Create], Arc::new(rule));
+//! let routes = Routes::new([Route::new("/webhooks/validate").with(things)])?;
+//!
+//! let serving = Serving::new();
+//! let files = Files::open("/certs/tls.crt", "/certs/tls.key", Arc::clone(&serving), None)?;
+//! tokio::spawn(files.watch(Duration::from_secs(10)));
+//! let certificate = Arc::clone(&serving);
+//! let health = Health::new().with("certificate", Arc::new(move || certificate.check(jiff::Timestamp::now())));
+//!
+//! let mut registry = Registry::default();
+//! let metrics = Metrics::register(&mut registry);
+//! let service = Arc::new(Service::new(routes, health, Limits::default(), metrics, registry));
+//! let (webhooks, operations) = (TcpListener::bind("[::]:10250").await?, TcpListener::bind("[::]:8081").await?);
+//! let stop = async { let _ = tokio::signal::ctrl_c().await; };
+//! Server::new(service, serving, Shutdown::default())?.run(webhooks, vec![operations], stop).await;
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod certificates;
 mod error;

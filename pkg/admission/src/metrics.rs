@@ -1,6 +1,7 @@
 //! What operators see of the webhooks.
 
 use std::collections::HashSet;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use prometheus_client::metrics::{
     histogram::{Histogram, exponential_buckets},
 };
 use prometheus_client::registry::{Registry, Unit};
+
+use crate::Limits;
 
 /// So many different fields are told apart; what comes later counts as `other`. Users can make up field names (an
 /// unknown one is refused by its name), and a label value lives as long as the process.
@@ -36,6 +39,11 @@ struct Rejected {
     reason: &'static str,
 }
 
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Limit {
+    name: &'static str,
+}
+
 /// Counters and histograms of the webhook server. Clones count into the same ones.
 #[derive(Clone, Debug)]
 pub struct Metrics {
@@ -44,6 +52,7 @@ pub struct Metrics {
     rejected: Family<Rejected, Counter>,
     connections: Gauge,
     certificate_expiry: Gauge,
+    limits: Family<Limit, Gauge<f64, AtomicU64>>,
     fields: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -51,7 +60,8 @@ impl Metrics {
     /// Registers all of them:
     /// `admission_review_duration_seconds{path, verdict}` (verdict: allowed, patched, refused, unreadable, late, broken),
     /// `admission_refusals_total{path, field}`, `admission_rejected_total{reason}` (requests and connections that never
-    /// became a review), `admission_connections` and `admission_certificate_expiry_timestamp_seconds`.
+    /// became a review), `admission_connections`, `admission_certificate_expiry_timestamp_seconds`, and
+    /// `admission_limit{name}` (the effective [`Limits`], in bytes, seconds or connections).
     pub fn register(registry: &mut Registry) -> Self {
         // 0.1 ms … 13 s: from a refusal of a small object to past the longest time-out.
         let reviews: Family<Review, Histogram> =
@@ -62,6 +72,7 @@ impl Metrics {
             rejected: Family::default(),
             connections: Gauge::default(),
             certificate_expiry: Gauge::default(),
+            limits: Family::default(),
             fields: Arc::default(),
         };
         registry.register_with_unit(
@@ -87,7 +98,26 @@ impl Metrics {
             Unit::Seconds,
             metrics.certificate_expiry.clone(),
         );
+        registry.register(
+            "admission_limit",
+            "Limits in effect, in bytes, seconds or connections",
+            metrics.limits.clone(),
+        );
         metrics
+    }
+
+    /// Shows the limits that a server keeps.
+    pub(crate) fn limits(&self, limits: &Limits) {
+        let Limits { body, bodies, connections, overflow, handshake, head, body_time, idle, review } = limits;
+        // Sizes are far below the 2^53 that a float tells apart.
+        let sizes = [("body", body), ("bodies", bodies), ("connections", connections), ("overflow", overflow)];
+        let sizes = sizes.map(|(name, size)| (name, *size as f64));
+        let times =
+            [("handshake", handshake), ("head", head), ("body_time", body_time), ("idle", idle), ("review", review)];
+        let times = times.map(|(name, time)| (name, time.as_secs_f64()));
+        for (name, value) in sizes.into_iter().chain(times) {
+            self.limits.get_or_create(&Limit { name }).set(value);
+        }
     }
 
     /// Tells when the certificate in use ends.

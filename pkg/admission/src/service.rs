@@ -54,6 +54,7 @@ impl Rejection {
 impl Service {
     /// Answers by these routes. `registry` is what `/metrics` shows; `metrics` was registered there.
     pub fn new(routes: Routes, health: Health, limits: Limits, metrics: Metrics, registry: Registry) -> Self {
+        metrics.limits(&limits);
         let room = Arc::new(Semaphore::new(limits.bodies.min(Semaphore::MAX_PERMITS)));
         Self { routes, health, metrics, registry, limits, room }
     }

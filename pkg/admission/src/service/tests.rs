@@ -203,6 +203,16 @@ async fn what_the_table_does_not_have_is_refused_by_name() {
     }
 }
 
+#[tokio::test]
+async fn the_deepest_object_that_fits_is_no_danger() {
+    let service = service_with(Limits { body: 3 << 20, bodies: 3 << 20, ..Limits::default() });
+    let depth = (3 << 19) - 500;
+    let deep = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let body = String::from_utf8(review_of("Thing", "CREATE", json!("here"))).unwrap().replace("\"here\"", &deep);
+    let (code, answer, _) = send(&service, post("/webhooks/validate", TYPE, body.into_bytes())).await;
+    assert_eq!((code, &answer["response"]["allowed"]), (200, &json!(true)), "{answer}");
+}
+
 #[test]
 fn a_review_gets_less_time_than_its_caller_waits() {
     let limit = Duration::from_secs(9);
@@ -225,6 +235,9 @@ async fn readiness_names_what_is_missing_and_ends_with_leaving() {
     let health = Health::new().with("certificate", check);
     let unready = Service::new(Routes::default(), health, limits(), metrics, registry);
     let get = |path: &str| Request::get(path).body(()).unwrap();
+    let shown = metrics_of(&unready).await;
+    assert!(shown.contains("admission_limit{name=\"body\"} 2000.0"), "{shown}");
+    assert!(shown.contains("admission_limit{name=\"review\"} 0.04"), "{shown}");
     let (code, text, _) = whole(unready.operations(get("/readyz")).await.unwrap()).await;
     assert_eq!((code, text), (503, json!("[+]server ok\n[-]certificate failed: no certificate yet\n")));
     assert_eq!(whole(unready.operations(get("/healthz")).await.unwrap()).await.0, 200);
