@@ -451,8 +451,9 @@ pub struct NewRouter {
     pub description: String,
     /// Always true.
     pub admin_state_up: bool,
-    /// Its way out.
-    pub external_gateway_info: ExternalGateway,
+    /// Its way out, unless that is set afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_gateway_info: Option<ExternalGateway>,
 }
 
 /// A security group to create.

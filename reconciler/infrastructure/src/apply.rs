@@ -171,7 +171,12 @@ pub async fn apply(
 fn graph<'a>(plan: Plan, run: &'a Run<'a>) -> Graph<'a, Error> {
     let mut graph = Graph::new();
     graph.add(run.task("ensure network", network::ensure(run, plan.network)));
+    let gateway = plan.router.new_gateway();
     graph.add(run.task("ensure router", router::ensure(run, plan.router)));
+    if let Some((gateway, subnets)) = gateway {
+        let set = router::ensure_gateway(run, gateway, subnets);
+        graph.add(run.task("ensure router gateway", set).after(&["ensure router"]));
+    }
     for step in plan.subnets {
         let name = subnet::task(step.role());
         graph.add(run.task(name, subnet::ensure(run, step)).after(&["ensure network"]));

@@ -4,7 +4,7 @@ use fabric_openstack::{RouterInterface, Taggable};
 use fabric_openstack_types::{
     ApiError, ErrorClass, Evidence, Owned,
     ids::{RouterId, SubnetId},
-    network::{ExternalGateway, NewRouter, Router, RouterUpdate},
+    network::{ExternalGateway, Router, RouterUpdate},
 };
 
 use super::{Run, lock};
@@ -36,18 +36,35 @@ pub(super) async fn ensure(run: &Run<'_>, step: RouterStep) -> Result<(), Error>
             })
             .await?
         }
-        RouterStep::Create { new, subnets } => {
-            let new = &new;
-            let made = first(&subnets, |subnet| async move {
-                let gateway = through(&new.external_gateway_info, subnet);
-                run.cloud.create_router(&NewRouter { external_gateway_info: gateway, ..new.clone() }).await
-            })
-            .await?;
+        RouterStep::Create { new, .. } => {
+            let made = run.cloud.create_router(&new).await?;
             run.set(Key::Router, made.id.as_str());
-            run.tag(Owned::by(Evidence::Created, Taggable::Router(made.id.clone())));
-            made
+            run.tag(Owned::by(Evidence::Created, Taggable::Router(made.id)));
+            return Ok(());
         }
     };
+    reached(run, &router)
+}
+
+/// Gives a router that was just made its way out. A run that is cut before leaves a router without one, which the next
+/// run puts right like any other drift.
+pub(super) async fn ensure_gateway(
+    run: &Run<'_>,
+    gateway: ExternalGateway,
+    subnets: Vec<SubnetId>,
+) -> Result<(), Error> {
+    let id = run.state().get(Key::Router).map(RouterId::new).ok_or(Error::Unknown("the router"))?;
+    let (id, gateway) = (&Owned::by(Evidence::Created, id), &gateway);
+    let router = first(&subnets, |subnet| async move {
+        let update = RouterUpdate { external_gateway_info: Some(through(gateway, subnet)), ..RouterUpdate::default() };
+        run.cloud.update_router(id, &update).await
+    })
+    .await?;
+    reached(run, &router)
+}
+
+/// Remembers the router's external addresses; it must have one.
+fn reached(run: &Run<'_>, router: &Router) -> Result<(), Error> {
     let addresses = router.external_ips();
     if addresses.is_empty() {
         return Err(Error::BadStatus {

@@ -38,10 +38,13 @@ pub enum RouterStep {
         /// It was made by somebody before us.
         adopted: bool,
     },
-    /// It has to be made.
+    /// It has to be made. Its gateway is set beside the interfaces: each takes Neutron half a second, and neither
+    /// needs the other.
     Create {
-        /// The router; its gateway has no fixed addresses yet.
+        /// The router, without a gateway yet.
         new: NewRouter,
+        /// The gateway; it has no fixed addresses yet.
+        gateway: ExternalGateway,
         /// External subnets to try one after the other, an exhausted one gives way to the next;
         /// empty: Neutron chooses.
         subnets: Vec<SubnetId>,
@@ -55,6 +58,14 @@ impl RouterStep {
             Self::Use(given) => Some(given.get()),
             Self::Have { router, .. } => Some(router.get()),
             Self::Create { .. } => None,
+        }
+    }
+
+    /// The gateway that a router to be made gets, and the external subnets to try.
+    pub(crate) fn new_gateway(&self) -> Option<(ExternalGateway, Vec<SubnetId>)> {
+        match self {
+            Self::Create { gateway, subnets, .. } => Some((gateway.clone(), subnets.clone())),
+            Self::Use(_) | Self::Have { .. } => None,
         }
     }
 
@@ -199,9 +210,9 @@ fn create(target: &Target, seen: &Observed, pool: &FloatingPool) -> Result<Route
         name: target.name().to_owned(),
         description: target.marker.description(),
         admin_state_up: true,
-        external_gateway_info: gateway,
+        external_gateway_info: None,
     };
-    Ok(RouterStep::Create { new, subnets })
+    Ok(RouterStep::Create { new, gateway, subnets })
 }
 
 fn matching(pattern: &str, subnets: &[Subnet]) -> Result<Vec<SubnetId>, Error> {

@@ -65,11 +65,11 @@ pub async fn creations_are_found_by_name_and_marker(stage: &Stage) {
         name: stage.name("it"),
         description: description.clone(),
         admin_state_up: true,
-        external_gateway_info: ExternalGateway {
+        external_gateway_info: Some(ExternalGateway {
             network_id: stage.facts.external_network_id.clone(),
             enable_snat: None,
             external_fixed_ips: Vec::new(),
-        },
+        }),
     };
     let router = client.create_router(&router).await.unwrap();
     let by = |description: &str| {

@@ -52,11 +52,11 @@ async fn try_all(stage: &Stage) {
         name: stage.name("x"),
         description: description.clone(),
         admin_state_up: true,
-        external_gateway_info: ExternalGateway {
+        external_gateway_info: Some(ExternalGateway {
             network_id: stage.facts.external_network_id.clone(),
             enable_snat: None,
             external_fixed_ips: Vec::new(),
-        },
+        }),
     };
     assert_eq!(failure(client.create_router(&router).await), neutron);
     let group = NewSecurityGroup { name: stage.name("x"), description: description.clone() };

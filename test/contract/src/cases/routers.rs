@@ -15,11 +15,11 @@ fn new_router(stage: &Stage, enable_snat: Option<bool>) -> NewRouter {
         name: stage.name("router"),
         description: stage.marker().description(),
         admin_state_up: true,
-        external_gateway_info: ExternalGateway {
+        external_gateway_info: Some(ExternalGateway {
             network_id: stage.facts.external_network_id.clone(),
             enable_snat,
             external_fixed_ips: Vec::new(),
-        },
+        }),
     }
 }
 
