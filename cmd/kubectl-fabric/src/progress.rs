@@ -22,6 +22,7 @@ struct Shown {
 }
 
 struct Bars {
+    paint: Paint,
     all: MultiProgress,
     overall: ProgressBar,
     running: HashMap<String, ProgressBar>,
@@ -30,7 +31,7 @@ struct Bars {
 impl Progress {
     /// Bars when standard error is a terminal.
     pub(crate) fn new(paint: Paint) -> Self {
-        let bars = std::io::stderr().is_terminal().then(Bars::new);
+        let bars = std::io::stderr().is_terminal().then(|| Bars::new(paint.errors()));
         Self(Arc::new(Mutex::new(Shown { paint: paint.errors(), bars })))
     }
 
@@ -102,18 +103,26 @@ async fn stop_wanted() {
 }
 
 impl Bars {
-    fn new() -> Self {
+    fn new(paint: Paint) -> Self {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let overall = all.add(ProgressBar::new(0));
-        if let Ok(style) = ProgressStyle::with_template("  {bar:30.cyan} {pos}/{len} {elapsed}") {
+        if let Ok(style) = ProgressStyle::with_template(plain(
+            paint,
+            "  {bar:30.cyan} {pos}/{len} {elapsed}",
+            "  {bar:30} {pos}/{len} {elapsed}",
+        )) {
             overall.set_style(style.progress_chars("━╸─"));
         }
-        Self { all, overall, running: HashMap::new() }
+        Self { paint, all, overall, running: HashMap::new() }
     }
 
     fn start(&mut self, task: &str) {
         let bar = self.all.insert_before(&self.overall, ProgressBar::new_spinner());
-        if let Ok(style) = ProgressStyle::with_template("  {spinner:.cyan} {msg} {elapsed:.dim}") {
+        if let Ok(style) = ProgressStyle::with_template(plain(
+            self.paint,
+            "  {spinner:.cyan} {msg} {elapsed:.dim}",
+            "  {spinner} {msg} {elapsed}",
+        )) {
             bar.set_style(style);
         }
         bar.set_message(task.to_owned());
@@ -127,6 +136,11 @@ impl Bars {
             self.all.remove(&bar);
         }
     }
+}
+
+/// Bars choose colours by themselves, whatever the user said.
+fn plain(paint: Paint, coloured: &'static str, plain: &'static str) -> &'static str {
+    if paint.is_on() { coloured } else { plain }
 }
 
 impl Shown {

@@ -352,7 +352,13 @@ impl Reader<'_> {
                     let detail = "--old holds no object of this kind and name to compare with";
                     self.object.report.errors.push(field::Error::not_found(&Path::nil(), detail));
                 }
-                None => {}
+                None => {
+                    let kind = &self.object.report.kind;
+                    let detail = format!(
+                        "--old holds no {kind} of this name: judged as a new one, without the rules for a change"
+                    );
+                    self.object.report.warnings.push(field::Warning::new(&Path::new("metadata.name"), detail));
+                }
             }
         }
         self.object.subject = Some(Box::new(Subject {

@@ -59,7 +59,8 @@ pub(crate) fn items(items: &[Item], paint: Paint) -> String {
             paint.dim(clean(&item.reason)),
         );
         for change in &item.changes {
-            let (is, should) = (clean(&change.is), clean(&change.should));
+            let value = |text: &str| if text.is_empty() { "(nothing)".to_owned() } else { clean(text) };
+            let (is, should) = (value(&change.is), value(&change.should));
             let _ = writeln!(text, "      {}: {} → {}", change.attribute, paint.red(is), paint.green(should));
         }
     }

@@ -231,7 +231,8 @@ fn a_change_is_compared_with_the_object_before_it() {
     );
     desk.run("infra validate -f old.yaml --old old.yaml --rules update").ends(0);
     desk.run("infra validate -f new.yaml --old old.yaml --rules create").ends(0);
-    desk.run("infra validate -f other.yaml --old old.yaml").ends(0);
+    let ended = desk.run("infra validate -f other.yaml --old old.yaml").ends(0);
+    assert!(ended.out.contains("judged as a new one"), "{}", ended.out);
     let ended = desk.run("infra validate -f other.yaml --old old.yaml --rules update").ends(1);
     assert!(ended.out.contains("--old holds no object"), "{}", ended.out);
     let ended = desk.run("infra validate -f new.yaml --rules update").ends(64);
