@@ -14,7 +14,7 @@
 //! - A query that failed is an internal error on exactly the fields whose rules needed it. A query that a rule of the
 //!   specification needed and that was never made is one too: unknown is not the same as fine.
 //! - A warning is given only on knowledge; a failed query never makes one.
-//! - Rules look only at given resources. Ours are the plan's business.
+//! - Rules look only at given resources, and at what stands in their way there. Ours are the plan's business.
 
 mod given;
 mod routes;
@@ -71,6 +71,7 @@ pub fn check(config: &InfrastructureConfig, context: &Context<'_>, observed: &Ob
     }
     checker.floating_pool();
     checker.network();
+    checker.workers();
     checker.subnet(given::NODES);
     checker.router();
     checker.interface(given::NODES);

@@ -97,7 +97,8 @@ impl Given {
         if pattern >= 4 {
             line(&format!("subnetId: {subnet}"));
         } else {
-            line("workers: 10.180.128.0/24");
+            // Both patterns make a subnet in the one given network.
+            line(if pattern == 3 { "workers: 10.180.129.0/24" } else { "workers: 10.180.128.0/24" });
         }
         if pattern >= 5 {
             line(&format!("securityGroupId: {group}"));
@@ -255,7 +256,7 @@ mod tests {
         let workers = "10.180.128.0/24";
         assert_eq!(networks(1), json!({"workers": workers}));
         assert_eq!(networks(2), json!({"workers": workers, "id": "N"}));
-        assert_eq!(networks(3), json!({"workers": workers, "id": "N", "router": {"id": "R"}}));
+        assert_eq!(networks(3), json!({"workers": "10.180.129.0/24", "id": "N", "router": {"id": "R"}}));
         assert_eq!(networks(4), json!({"id": "N", "router": {"id": "R"}, "subnetId": "S"}));
         assert_eq!(networks(5), json!({"id": "N", "router": {"id": "R"}, "subnetId": "S", "securityGroupId": "G"}));
     }

@@ -1,10 +1,13 @@
 //! The rules, one function a given resource: is it there, does it belong together, is it fit for nodes?
 
 use fabric_openstack_types::{
+    marker::{Mark, Marker},
     network::{IpVersion, Router, SecurityGroup, Subnet},
     observed::Observed,
     share::ShareNetwork,
 };
+
+use ipnet::IpNet;
 
 use super::{Checker, Lookup, look_up, present, quoted, routes, same_id, security_group};
 
@@ -13,6 +16,8 @@ const NETWORK: &str = "networks.id";
 const ROUTER: &str = "networks.router";
 const ROUTER_ID: &str = "networks.router.id";
 const SECURITY_GROUP: &str = "networks.securityGroupId";
+const WORKER: &str = "networks.worker";
+const WORKERS: &str = "networks.workers";
 const SHARE_NETWORK: &str = "networks.shareNetworkId";
 
 /// One of the two subnets that a user may give for nodes.
@@ -68,6 +73,28 @@ impl<'a> Checker<'a> {
         let lookup = look_up(&self.observed.networks, id, |it| it.id.as_str());
         if let Some(None) = self.known(NETWORK, &what, lookup) {
             self.not_found(NETWORK, id);
+        }
+    }
+
+    /// In a given network the range of the subnet that is to be made must be free; Neutron says so only at its creation.
+    pub(super) fn workers(&mut self) {
+        let networks = &self.config.networks;
+        let (Some(network), None) = (self.network_id(), self.subnet_id(NODES)) else { return };
+        let Ok(wanted) = networks.workers_cidr().parse::<IpNet>() else { return };
+        let Some(subnets) = Observed::ok(&self.observed.subnets) else { return };
+        let ours = Marker::new(self.context.technical_id, "");
+        let of_others = |subnet: &&Subnet| {
+            let mark = ours.judge(&subnet.description, &subnet.tags);
+            subnet.name != self.context.technical_id && matches!(mark, Mark::None | Mark::Foreign)
+        };
+        let here = |subnet: &&Subnet| same_id(subnet.network_id.as_str(), network);
+        let meets = |range: &IpNet| range.contains(&wanted) || wanted.contains(range);
+        let taken = subnets.iter().filter(here).filter(of_others).find(|subnet| meets(&subnet.cidr));
+        if let Some(taken) = taken {
+            let (name, range) = (quoted(&taken.name), taken.cidr);
+            let fix = "choose a range that is free in this network";
+            let field = if networks.workers.is_empty() { WORKER } else { WORKERS };
+            self.warn(field, format!("{wanted} overlaps {range} of subnet {name} in the given network; {fix}"));
         }
     }
 

@@ -311,6 +311,28 @@ fn each_misfit_is_said_and_not_refused() {
             ]),
         ),
         (
+            "a range that another subnet of the network has",
+            |case| {
+                case.networks().subnet_id = None;
+                case.networks().ipv6 = None;
+                case.networks().workers = "10.250.0.0/16".into();
+                case.subnet(0).name = "team".into();
+            },
+            owned(&[
+                r#"networks.workers: 10.250.0.0/16 overlaps 10.250.1.0/24 of subnet "team" in the given network; choose a range that is free in this network"#,
+            ]),
+        ),
+        (
+            "our own subnet in the given network",
+            |case| {
+                case.networks().subnet_id = None;
+                case.networks().ipv6 = None;
+                case.networks().workers = "10.250.1.0/24".into();
+                case.subnet(0).description = "osf:shoot--p--s/1".into();
+            },
+            owned(&[]),
+        ),
+        (
             "subnet outside the nodes range",
             |case| case.nodes = Some(range("10.240.0.0/16")),
             owned(&[
