@@ -45,7 +45,7 @@ pub(crate) async fn a_given_resource_that_never_was_is_told_under_its_field(worl
     before.assert_same(&world.snapshot().await, "nothing is done");
 }
 
-pub(crate) async fn a_given_network_that_vanishes_half_way_stops_clearly_and_the_next_run_continues(world: World) {
+pub(crate) async fn a_given_network_that_vanishes_half_way_stops_clearly_and_nothing_is_left_behind(world: World) {
     let (network, router) = tokio::join!(world.network("net"), world.router("router"));
     let networks = |network: &str| json!({"id": network, "router": {"id": router}, "workers": "10.250.0.0/19"});
     let mut shoot = world.shoot("van", networks(&network));
@@ -62,13 +62,21 @@ pub(crate) async fn a_given_network_that_vanishes_half_way_stops_clearly_and_the
     let middle = world.snapshot().await;
     assert_eq!(middle.count("key pair of the shoot's user"), 1, "what did not need it was made");
 
-    // The user makes another one and corrects the config.
+    // Another network is another shoot's: what was made for this one would be forgotten.
     let again = world.network("again").await;
+    let config = shoot.input.config.clone();
+    shoot.input.config = world.shoot("van", networks(&again)).input.config;
+    let error = shoot.apply().await.result.err().unwrap();
+    assert!(error.to_string().contains("networks.id: field is immutable"), "{error}");
+    shoot.state = store.last().unwrap();
+
+    // Taking it away needs no network, and then a new one may be named.
+    shoot.input.config = config;
+    shoot.deleted().await;
+    assert_eq!(world.snapshot().await.count("key pair of the shoot's user"), 0);
     shoot.input.config = world.shoot("van", networks(&again)).input.config;
     shoot.applied().await;
     shoot.assert_settled("afterwards").await;
-    let after = world.snapshot().await;
-    assert_eq!(after.count("security_groups"), middle.count("security_groups"), "nothing is doubled");
     shoot.deleted().await;
     let left = world.snapshot().await;
     assert_eq!((left.count("networks"), left.count("routers"), left.count("subnets")), (1, 1, 0));

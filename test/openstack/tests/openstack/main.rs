@@ -45,7 +45,7 @@ cases! {
     bad_input {
         wrong_credentials_and_an_unknown_region_change_nothing,
         a_given_resource_that_never_was_is_told_under_its_field,
-        a_given_network_that_vanishes_half_way_stops_clearly_and_the_next_run_continues,
+        a_given_network_that_vanishes_half_way_stops_clearly_and_nothing_is_left_behind,
         a_full_quota_is_told_by_each_service_and_the_next_run_continues,
     }
     deletion {
