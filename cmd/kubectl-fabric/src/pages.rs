@@ -33,7 +33,10 @@ pub(crate) fn man(folder: Option<&Path>, definition: Command) -> Result<Exit> {
         output::print(&String::from_utf8_lossy(&page))?;
         return Ok(Exit::Ok);
     };
-    let failed = |error: std::io::Error| Stop::error(format!("{}: {}", folder.display(), crate::input::plain(&error)));
+    let failed = |error: std::io::Error| {
+        let what = format!("{}: {}", folder.display(), crate::input::plain(&error));
+        Stop::error(what).next("give a folder that can be written")
+    };
     fs::create_dir_all(folder).map_err(failed)?;
     clap_mangen::generate_to(definition, folder).map_err(failed)?;
     output::tell(&format!("man pages are in {}; read one with `man -l FILE`", folder.display()));

@@ -85,8 +85,10 @@ pub(crate) fn draw(topology: &Topology, path: &Path) -> Result<()> {
     if path.as_os_str() == "-" {
         return output::print(&drawn);
     }
-    std::fs::write(path, drawn)
-        .map_err(|error| Stop::error(format!("{}: {}", path.display(), crate::input::plain(&error))))
+    std::fs::write(path, drawn).map_err(|error| {
+        let what = format!("{}: {}", path.display(), crate::input::plain(&error));
+        Stop::error(what).next("give --svg a file in a folder that can be written, or - for standard output")
+    })
 }
 
 #[cfg(test)]
