@@ -20,7 +20,8 @@ struct Generator {
 }
 
 /// To add one, write a function and name it here.
-const GENERATORS: &[Generator] = &[Generator { name: "layers", make: layers_page }, Generator { name: "cli", make: cli_page }];
+const GENERATORS: &[Generator] =
+    &[Generator { name: "layers", make: layers_page }, Generator { name: "cli", make: cli_page }];
 
 /// Writes every generated file that is not as it should be, or with `check` names it.
 pub(crate) fn run(workspace: &Workspace, check: bool) -> Result<Vec<String>> {
