@@ -53,6 +53,10 @@ pub fn strict<'a, T: Kinded + DeserializeOwned>(
 /// # Errors
 /// [`Error::Fields`] naming the first field whose type doesn't fit.
 pub fn lenient<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
+    // Following the path costs more than reading: only what does not fit is read again with it.
+    if let Ok(decoded) = T::deserialize(Objects(&value)) {
+        return Ok(decoded);
+    }
     serde_path_to_error::deserialize(Objects(&value)).map_err(|error| {
         let problem = Problem::Type { path: dotted(error.path()), message: advise(&error.inner().to_string()) };
         Error::Fields { strict: false, problems: vec![problem] }
@@ -88,6 +92,10 @@ fn attempt<T: DeserializeOwned>(value: &Value, unknown: &mut Vec<String>) -> Res
             }
         }
     };
+    // As in `lenient`: without the path first. What is unknown is noted once, however often it is read.
+    if let Ok(decoded) = T::deserialize(serde_ignored::Deserializer::new(Objects(value), &mut note)) {
+        return Ok(decoded);
+    }
     serde_path_to_error::deserialize(serde_ignored::Deserializer::new(Objects(value), &mut note))
         .map_err(|error| (dotted(error.path()), pointer(error.path()), advise(&error.inner().to_string())))
 }
