@@ -337,6 +337,22 @@ pub struct RuleShape {
     pub remote_address_group_id: Option<String>,
 }
 
+impl RuleShape {
+    /// Everything of this direction and family, from or to anywhere.
+    pub fn any(direction: Direction, ethertype: EtherType) -> Self {
+        Self {
+            direction,
+            ethertype,
+            protocol: None,
+            port_range_min: None,
+            port_range_max: None,
+            remote_ip_prefix: None,
+            remote_group_id: None,
+            remote_address_group_id: None,
+        }
+    }
+}
+
 /// A rule of a security group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecurityGroupRule {

@@ -188,23 +188,10 @@ pub fn wanted(target: &Target, reserved: Option<IpNet>) -> Vec<OurRule> {
     rules
 }
 
-fn blank(direction: Direction, ethertype: EtherType) -> RuleShape {
-    RuleShape {
-        direction,
-        ethertype,
-        protocol: None,
-        port_range_min: None,
-        port_range_max: None,
-        remote_ip_prefix: None,
-        remote_group_id: None,
-        remote_address_group_id: None,
-    }
-}
-
 fn same_group(family: EtherType) -> OurRule {
     OurRule {
         purpose: format!("{family:?}: allow all incoming traffic within the same security group"),
-        shape: blank(Direction::Ingress, family),
+        shape: RuleShape::any(Direction::Ingress, family),
         same_group: true,
     }
 }
@@ -212,7 +199,7 @@ fn same_group(family: EtherType) -> OurRule {
 fn egress(family: EtherType) -> OurRule {
     OurRule {
         purpose: format!("{family:?}: allow all outgoing traffic"),
-        shape: blank(Direction::Egress, family),
+        shape: RuleShape::any(Direction::Egress, family),
         same_group: false,
     }
 }
@@ -230,7 +217,7 @@ fn node_ports(family: EtherType, protocol: &str) -> OurRule {
             port_range_min: Some(first),
             port_range_max: Some(last),
             remote_ip_prefix: Some(everywhere),
-            ..blank(Direction::Ingress, family)
+            ..RuleShape::any(Direction::Ingress, family)
         },
         same_group: false,
     }
@@ -240,7 +227,7 @@ fn pods(range: IpNet) -> OurRule {
     let family = if matches!(range, IpNet::V4(_)) { EtherType::IPv4 } else { EtherType::IPv6 };
     OurRule {
         purpose: format!("{family:?}: allow all incoming traffic from the pod network (overlay disabled)"),
-        shape: RuleShape { remote_ip_prefix: Some(range), ..blank(Direction::Ingress, family) },
+        shape: RuleShape { remote_ip_prefix: Some(range), ..RuleShape::any(Direction::Ingress, family) },
         same_group: false,
     }
 }

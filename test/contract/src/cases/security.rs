@@ -12,19 +12,6 @@ use serde_json::json;
 use super::{ABSENT, failure, made};
 use crate::{Stage, raw};
 
-fn any(direction: Direction, ethertype: EtherType) -> RuleShape {
-    RuleShape {
-        direction,
-        ethertype,
-        protocol: None,
-        port_range_min: None,
-        port_range_max: None,
-        remote_ip_prefix: None,
-        remote_group_id: None,
-        remote_address_group_id: None,
-    }
-}
-
 fn ports(protocol: &str, min: u16, max: u16, from: &str) -> RuleShape {
     let from: ipnet::IpNet = from.parse().unwrap();
     let ethertype = if from.addr().is_ipv6() { EtherType::IPv6 } else { EtherType::IPv4 };
@@ -33,14 +20,14 @@ fn ports(protocol: &str, min: u16, max: u16, from: &str) -> RuleShape {
         port_range_min: Some(min),
         port_range_max: Some(max),
         remote_ip_prefix: Some(from),
-        ..any(Direction::Ingress, ethertype)
+        ..RuleShape::any(Direction::Ingress, ethertype)
     }
 }
 
 /// The shapes of a shoot's rules.
 fn shapes(group: &SecurityGroupId) -> Vec<RuleShape> {
     let from_group =
-        |ethertype| RuleShape { remote_group_id: Some(group.clone()), ..any(Direction::Ingress, ethertype) };
+        |ethertype| RuleShape { remote_group_id: Some(group.clone()), ..RuleShape::any(Direction::Ingress, ethertype) };
     vec![
         from_group(EtherType::IPv4),
         from_group(EtherType::IPv6),
@@ -49,7 +36,7 @@ fn shapes(group: &SecurityGroupId) -> Vec<RuleShape> {
         ports("tcp", 30000, 32767, "::/0"),
         RuleShape {
             remote_ip_prefix: Some("10.96.0.0/11".parse().unwrap()),
-            ..any(Direction::Ingress, EtherType::IPv4)
+            ..RuleShape::any(Direction::Ingress, EtherType::IPv4)
         },
     ]
 }
@@ -78,7 +65,8 @@ pub async fn rules_come_back_as_sent_and_once(stage: &Stage) {
     // Neutron's own two: everything may leave.
     let mut own: Vec<_> = group.rules.iter().map(|rule| rule.shape.clone()).collect();
     own.sort();
-    let egress = [any(Direction::Egress, EtherType::IPv4), any(Direction::Egress, EtherType::IPv6)];
+    let egress =
+        [RuleShape::any(Direction::Egress, EtherType::IPv4), RuleShape::any(Direction::Egress, EtherType::IPv6)];
     assert_eq!(own, egress);
     let id = made(group.id.clone());
     let wanted = rules(stage, &group.id, shapes(&group.id));
@@ -158,7 +146,7 @@ pub async fn rules_that_cannot_be_are_refused_together(stage: &Stage) {
     let id = made(group.id.clone());
     let good = ports("tcp", 443, 443, "10.0.0.0/8");
     let upside_down = ports("tcp", 2, 1, "10.0.0.0/8");
-    let mut nobody = any(Direction::Ingress, EtherType::IPv4);
+    let mut nobody = RuleShape::any(Direction::Ingress, EtherType::IPv4);
     nobody.remote_group_id = Some(ABSENT.into());
     for (bad, want) in [
         (upside_down, (ErrorClass::Invalid, "SecurityGroupInvalidPortRange")),

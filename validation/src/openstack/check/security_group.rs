@@ -16,23 +16,24 @@ pub fn minimum(group: &SecurityGroupId, dual_stack: bool, pods: &[IpNet]) -> Vec
     let mut rules = Vec::new();
     for ethertype in [EtherType::IPv4, EtherType::IPv6] {
         if ethertype == EtherType::IPv4 || dual_stack {
-            rules.push(RuleShape { remote_group_id: Some(group.clone()), ..plain(Direction::Ingress, ethertype) });
+            rules.push(RuleShape {
+                remote_group_id: Some(group.clone()),
+                ..RuleShape::any(Direction::Ingress, ethertype)
+            });
             rules.extend(["tcp", "udp"].map(|protocol| RuleShape {
                 protocol: Some(protocol.to_owned()),
                 port_range_min: Some(NODE_PORTS.0),
                 port_range_max: Some(NODE_PORTS.1),
                 remote_ip_prefix: Some(everywhere(ethertype)),
-                ..plain(Direction::Ingress, ethertype)
+                ..RuleShape::any(Direction::Ingress, ethertype)
             }));
-            rules.push(plain(Direction::Egress, ethertype));
+            rules.push(RuleShape::any(Direction::Egress, ethertype));
         }
         let of_family = pods.iter().filter(|range| family(range) == ethertype);
-        rules.extend(
-            of_family.map(|range| RuleShape {
-                remote_ip_prefix: Some(range.trunc()),
-                ..plain(Direction::Ingress, ethertype)
-            }),
-        );
+        rules.extend(of_family.map(|range| RuleShape {
+            remote_ip_prefix: Some(range.trunc()),
+            ..RuleShape::any(Direction::Ingress, ethertype)
+        }));
     }
     rules
 }
@@ -150,19 +151,6 @@ fn covers_remote(rule: &RuleShape, wanted: &RuleShape) -> bool {
 
 fn ports(rule: &RuleShape) -> (u16, u16) {
     (rule.port_range_min.unwrap_or(0), rule.port_range_max.unwrap_or(u16::MAX))
-}
-
-fn plain(direction: Direction, ethertype: EtherType) -> RuleShape {
-    RuleShape {
-        direction,
-        ethertype,
-        protocol: None,
-        port_range_min: None,
-        port_range_max: None,
-        remote_ip_prefix: None,
-        remote_group_id: None,
-        remote_address_group_id: None,
-    }
 }
 
 fn everywhere(ethertype: EtherType) -> IpNet {
