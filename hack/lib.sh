@@ -23,3 +23,15 @@ NEXTEST_VERSION=0.9.148
 NEXTEST=$CACHE/nextest-$NEXTEST_VERSION
 DENY_VERSION=0.20.0
 DENY=$CACHE/deny-$DENY_VERSION
+
+# The parts of the Kubernetes lab: each is built from the module that hack/kube/tools pins it in.
+KUBE_TOOLS=(etcd kube-apiserver kube-controller-manager kubectl helm)
+kube_module() { # tool
+  case $1 in etcd | helm) echo "$ROOT/hack/kube/tools/$1" ;; *) echo "$ROOT/hack/kube/tools/kubernetes" ;; esac
+}
+# Where a part is kept; another pin is another folder, so two checkouts with different pins do not meet.
+kube_place() { echo "$CACHE/$1-$(cat "$(kube_module "$1")"/go.{mod,sum} | digest)"; } # tool
+# The binary itself: KUBEBUILDER_ASSETS comes first, part by part, as it does with envtest.
+kube_tool() { # tool
+  if [ -x "${KUBEBUILDER_ASSETS:-}/$1" ]; then echo "$KUBEBUILDER_ASSETS/$1"; else echo "$(kube_place "$1")/$1"; fi
+}
