@@ -8,6 +8,9 @@ use serde_json::json;
 
 use super::infrastructure::{self, StaticContext};
 
+pub(crate) mod admission;
+pub(crate) mod mutate;
+
 /// Where the `InfrastructureConfig` stands in a Shoot.
 pub const CONFIG_PATH: &str = "spec.provider.infrastructureConfig";
 

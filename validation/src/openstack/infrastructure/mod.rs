@@ -3,6 +3,7 @@
 //! The paths are relative to the config; the caller says with `path` where it stands (a Shoot:
 //! `spec.provider.infrastructureConfig`). The rule numbers in the comments are those of the tests.
 
+pub(crate) mod admission;
 mod ipv6;
 mod networks;
 mod update;

@@ -1,0 +1,223 @@
+//! Which rules are for which objects: one table, and one way in for every program.
+//!
+//! ```text
+//!   webhook, command line, controller
+//!     │ Reviewed { operation, object, old }
+//!     ├─► Entry::references(reviewed, resolved) ──► [Reference] ─┐  again until it asks for nothing more:
+//!     │                  ▲                                       │  a binding leads to its secret
+//!     │                  └── Resolved ◄── the caller fetches ◄───┘
+//!     ├─► Entry::judge(reviewed, resolved)   ──► Findings
+//!     └─► Entry::mutate(reviewed, defaults)  ──► [Set]
+//! ```
+//!
+//! The rules are pure, so they say which other objects they need and the caller fetches them ([`Reference`],
+//! [`Lookup`]). Whoever can fetch nothing passes [`Resolved::new`]: rules that need other objects are then skipped.
+//!
+//! ```
+//! use fabric_validation::openstack::admission::{self, Lookup, Resolved, Reviewed};
+//!
+//! # fn fetch(_: &admission::Reference) -> Lookup { Lookup::NotFound }
+//! # fn judge(new: &[u8]) -> Option<fabric_apis::field::Findings> {
+//! let object = fabric_apis::decode::documents("", new).ok()?.pop()?;
+//! let reviewed = Reviewed::create(&object);
+//! let entry = admission::entry(object.api_version(), object.kind())?;
+//! let mut resolved = Resolved::new();
+//! loop {
+//!     let wanted = entry.references(&reviewed, &resolved);
+//!     if wanted.is_empty() {
+//!         break;
+//!     }
+//!     for reference in wanted {
+//!         let lookup = fetch(&reference);
+//!         resolved.insert(reference, lookup);
+//!     }
+//! }
+//! Some(entry.judge(&reviewed, &resolved))
+//! # }
+//! ```
+//!
+//! Invariants:
+//! - A new kind is one more line of [`ENTRIES`].
+//! - `references` never asks for what is in `resolved`, and no chain is longer than three: the loop above ends.
+//! - Findings have paths in the reviewed object. No value of a secret is in them.
+
+mod reference;
+mod review;
+
+use fabric_apis::field::Findings;
+use serde::Serialize;
+use serde_json::Value;
+
+pub use reference::{Lookup, Reference, ReferenceKind, Resolved};
+pub use review::{Operation, Reviewed};
+
+use Operation::{Create, Update};
+
+/// A webhook that objects are sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Webhook {
+    /// Garden: judges Gardener's own kinds.
+    Validate,
+    /// Garden: judges secrets.
+    Secrets,
+    /// Garden: presets what a new Shoot leaves open.
+    Mutate,
+    /// Seed: judges what gardenlet hands to the extension.
+    Infrastructure,
+}
+
+impl Webhook {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Validate, Self::Secrets, Self::Mutate, Self::Infrastructure];
+
+    /// The path it is served at.
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Validate => "/webhooks/validate",
+            Self::Secrets => "/webhooks/validate/secrets",
+            Self::Mutate => "/webhooks/mutate",
+            Self::Infrastructure => "/webhooks/validate-infrastructure",
+        }
+    }
+}
+
+/// Which other objects a rule needs: the ones already in [`Resolved`] may be listed too, they are taken out.
+type References = fn(&Reviewed<'_>, &Resolved) -> Vec<Reference>;
+/// Everything that is wrong or odd about an object.
+type Judge = fn(&Reviewed<'_>, &Resolved) -> Findings;
+/// What is preset in an object.
+type Mutate = fn(&Reviewed<'_>, &Defaults) -> Vec<Set>;
+
+#[derive(Clone, Copy, Debug)]
+enum Rule {
+    Judge { references: References, judge: Judge },
+    Mutate(Mutate),
+}
+
+/// The rules of one webhook for one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Who asks them.
+    pub webhook: Webhook,
+    /// The API group; empty for the core group.
+    pub group: &'static str,
+    /// The version.
+    pub version: &'static str,
+    /// The kind.
+    pub kind: &'static str,
+    /// The resource, as webhook configurations name it.
+    pub plural: &'static str,
+    /// When they are asked.
+    pub operations: &'static [Operation],
+    rule: Rule,
+}
+
+impl Entry {
+    /// The objects that [`Entry::judge`] needs to see and that `resolved` says nothing about, each once.
+    pub fn references(&self, reviewed: &Reviewed<'_>, resolved: &Resolved) -> Vec<Reference> {
+        let Rule::Judge { references, .. } = self.rule else { return Vec::new() };
+        let mut wanted = references(reviewed, resolved);
+        wanted.retain(|reference| resolved.get(reference).is_none());
+        wanted.sort();
+        wanted.dedup();
+        wanted
+    }
+
+    /// Everything that is wrong or odd about an object. Nothing for the entry of a mutating webhook.
+    pub fn judge(&self, reviewed: &Reviewed<'_>, resolved: &Resolved) -> Findings {
+        match self.rule {
+            Rule::Judge { judge, .. } => judge(reviewed, resolved),
+            Rule::Mutate(_) => Findings::default(),
+        }
+    }
+
+    /// What is preset in an object. Nothing for the entry of a validating webhook.
+    pub fn mutate(&self, reviewed: &Reviewed<'_>, defaults: &Defaults) -> Vec<Set> {
+        match self.rule {
+            Rule::Mutate(mutate) => mutate(reviewed, defaults),
+            Rule::Judge { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether the entry is for objects of this `apiVersion` and kind.
+    pub fn is_for(&self, api_version: &str, kind: &str) -> bool {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        self.group == group && self.version == version && self.kind == kind
+    }
+}
+
+/// What the operator wants new shoots to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Defaults {
+    /// Whether the pod network of a new shoot is an overlay when its owner doesn't say.
+    pub overlay: bool,
+}
+
+impl Default for Defaults {
+    fn default() -> Self {
+        Self { overlay: true }
+    }
+}
+
+/// A change that a mutating webhook makes: JSON Patch's `add`, which sets a member whether or not it is there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Set {
+    /// A JSON pointer. What contains it is there.
+    pub path: String,
+    /// The value.
+    pub value: Value,
+}
+
+/// Every kind that has rules.
+pub const ENTRIES: &[Entry] = &[
+    validating(
+        "core.gardener.cloud",
+        "v1beta1",
+        "Shoot",
+        "shoots",
+        &[Create, Update],
+        Rule::Judge { references: super::shoot::admission::references, judge: super::shoot::admission::judge },
+    ),
+    Entry {
+        webhook: Webhook::Mutate,
+        group: "core.gardener.cloud",
+        version: "v1beta1",
+        kind: "Shoot",
+        plural: "shoots",
+        operations: &[Create, Update],
+        rule: Rule::Mutate(super::shoot::mutate::mutate),
+    },
+    Entry {
+        webhook: Webhook::Infrastructure,
+        group: "extensions.gardener.cloud",
+        version: "v1alpha1",
+        kind: "Infrastructure",
+        plural: "infrastructures",
+        operations: &[Create, Update],
+        rule: Rule::Judge {
+            references: super::infrastructure::admission::references,
+            judge: super::infrastructure::admission::judge,
+        },
+    },
+];
+
+const fn validating(
+    group: &'static str,
+    version: &'static str,
+    kind: &'static str,
+    plural: &'static str,
+    operations: &'static [Operation],
+    rule: Rule,
+) -> Entry {
+    Entry { webhook: Webhook::Validate, group, version, kind, plural, operations, rule }
+}
+
+/// The rules of one webhook.
+pub fn entries(webhook: Webhook) -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.iter().filter(move |entry| entry.webhook == webhook)
+}
+
+/// The rules that judge objects of this `apiVersion` and kind, whichever webhook they belong to.
+pub fn entry(api_version: &str, kind: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| matches!(entry.rule, Rule::Judge { .. }) && entry.is_for(api_version, kind))
+}
