@@ -6,6 +6,8 @@
 //!                            on bad syntax        duplicates   and ill-typed paths, all at once
 //!                                                      └─────► Document::lenient ──► gardener::{Shoot, Infrastructure, …}
 //!
+//!   crd::definitions ──► the same kinds as CustomResourceDefinitions
+//!
 //!   field::{Path, Error, ErrorList} ◄── everything that has to say "this field is wrong"
 //! ```
 //!
@@ -15,6 +17,7 @@
 //! - What we do not know in a foreign object that we write back is kept ([`gardener`]'s `other` maps).
 //! - Decoding never panics and is bounded in depth, whatever the bytes.
 
+pub mod crd;
 pub mod decode;
 pub mod field;
 pub mod gardener;

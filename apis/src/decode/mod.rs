@@ -97,8 +97,8 @@ impl Document {
     ///
     /// # Errors
     /// [`Error::Fields`] naming the first field whose type doesn't fit.
-    pub fn lenient<T: DeserializeOwned>(self) -> Result<T, Error> {
-        lenient(self.value)
+    pub fn lenient<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        lenient(&self.value)
     }
 }
 

@@ -52,12 +52,12 @@ pub fn strict<'a, T: Kinded + DeserializeOwned>(
 ///
 /// # Errors
 /// [`Error::Fields`] naming the first field whose type doesn't fit.
-pub fn lenient<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
+pub fn lenient<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
     // Following the path costs more than reading: only what does not fit is read again with it.
-    if let Ok(decoded) = T::deserialize(Objects(&value)) {
+    if let Ok(decoded) = T::deserialize(Objects(value)) {
         return Ok(decoded);
     }
-    serde_path_to_error::deserialize(Objects(&value)).map_err(|error| {
+    serde_path_to_error::deserialize(Objects(value)).map_err(|error| {
         let problem = Problem::Type { path: dotted(error.path()), message: advise(&error.inner().to_string()) };
         Error::Fields { strict: false, problems: vec![problem] }
     })

@@ -6,6 +6,7 @@ use std::fmt;
 
 use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SecretReference;
@@ -13,10 +14,11 @@ use crate::decode::Kinded;
 use crate::wire::null_default;
 
 /// Lets the Shoots of a project use a Secret. The older of the two bindings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SecretBinding {
     /// Its name and namespace.
+    #[schemars(skip)]
     pub metadata: ObjectMeta,
     /// For which provider; required by Gardener for new objects, absent on very old ones.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,10 +34,11 @@ impl Kinded for SecretBinding {
 }
 
 /// Lets the Shoots of a project use a Secret, an [`InternalSecret`] or a WorkloadIdentity.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CredentialsBinding {
     /// Its name and namespace.
+    #[schemars(skip)]
     pub metadata: ObjectMeta,
     /// For which provider.
     #[serde(deserialize_with = "null_default")]
@@ -51,7 +54,7 @@ impl Kinded for CredentialsBinding {
 }
 
 /// The provider of a binding.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BindingProvider {
     /// One provider type, or several with commas between them.
@@ -67,7 +70,7 @@ impl BindingProvider {
 }
 
 /// An object with credentials, by kind and name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CredentialsReference {
     /// Group and version of the kind: `v1`, `core.gardener.cloud/v1beta1`, `security.gardener.cloud/v1alpha1`.
@@ -85,16 +88,18 @@ pub struct CredentialsReference {
 }
 
 /// A secret that only the garden's operators and Gardener itself may read. Its `Debug` form shows no value.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InternalSecret {
     /// Its name and namespace.
+    #[schemars(skip)]
     pub metadata: ObjectMeta,
     /// Whether the data may change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub immutable: Option<bool>,
     /// The entries, in base64 on the wire.
     #[serde(deserialize_with = "null_default", skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, String>")]
     pub data: BTreeMap<String, ByteString>,
     /// Entries as plain text; only in what a person writes.
     #[serde(deserialize_with = "null_default", skip_serializing_if = "BTreeMap::is_empty")]

@@ -1,9 +1,12 @@
 //! `core.gardener.cloud/v1beta1`: what shoot owners and operators write. Read only.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RawExtension;
+use super::{CredentialsReference, RawExtension};
 use crate::decode::Kinded;
 use crate::wire::null_default;
 
@@ -27,7 +30,7 @@ impl Kinded for Shoot {
 }
 
 /// The parts of a Shoot's spec that say something about its infrastructure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ShootSpec {
     /// The profile, by kind and name.
@@ -51,10 +54,40 @@ pub struct ShootSpec {
     /// Address ranges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub networking: Option<ShootNetworking>,
+    /// Where the names of the cluster are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns: Option<ShootDns>,
+}
+
+/// Where the names of a Shoot are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ShootDns {
+    /// DNS services, each with credentials of its own.
+    #[serde(deserialize_with = "null_default", skip_serializing_if = "Vec::is_empty")]
+    pub providers: Vec<DnsProvider>,
+}
+
+/// A DNS service of a Shoot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DnsProvider {
+    /// `openstack-designate` for the ones we look at.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub type_: Option<String>,
+    /// Whether it keeps the names of the cluster itself; the others are for workloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary: Option<bool>,
+    /// The credentials, in the deprecated form: a Secret in the Shoot's namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret_name: Option<String>,
+    /// The credentials, in the Shoot's namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credentials_ref: Option<CredentialsReference>,
 }
 
 /// Which profile a Shoot uses.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CloudProfileReference {
     /// `CloudProfile` or `NamespacedCloudProfile`.
@@ -66,7 +99,7 @@ pub struct CloudProfileReference {
 }
 
 /// Cloud settings of a Shoot.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ShootProvider {
     /// `openstack` for the shoots we serve.
@@ -87,8 +120,8 @@ pub struct ShootProvider {
 }
 
 /// A worker pool.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Worker {
     /// Its name.
     #[serde(deserialize_with = "null_default")]
@@ -96,10 +129,46 @@ pub struct Worker {
     /// Availability zones.
     #[serde(deserialize_with = "null_default", skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<String>,
+    /// Labels of its nodes.
+    #[serde(deserialize_with = "null_default", skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// The root disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub volume: Option<Volume>,
+    /// More disks, as written: none of ours to read, only to compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<RawExtension>>")]
+    pub data_volumes: Option<RawExtension>,
+    /// A `WorkerConfig`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider_config: Option<RawExtension>,
+    /// How its machines are changed: `AutoRollingUpdate` (also when absent), `AutoInPlaceUpdate`,
+    /// `ManualInPlaceUpdate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub update_strategy: Option<String>,
+}
+
+impl Worker {
+    /// Whether its machines stay when they are changed.
+    pub fn is_updated_in_place(&self) -> bool {
+        matches!(self.update_strategy.as_deref(), Some("AutoInPlaceUpdate" | "ManualInPlaceUpdate"))
+    }
+}
+
+/// A disk of a worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Volume {
+    /// Its kind.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub type_: Option<String>,
+    /// Its size, such as `50Gi`.
+    #[serde(deserialize_with = "null_default", skip_serializing_if = "String::is_empty")]
+    pub size: String,
 }
 
 /// Settings of all workers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct WorkersSettings {
     /// SSH access.
@@ -108,7 +177,7 @@ pub struct WorkersSettings {
 }
 
 /// SSH access to workers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SshAccess {
     /// Off = the Infrastructure carries no public key.
@@ -117,7 +186,7 @@ pub struct SshAccess {
 }
 
 /// Address ranges of a Shoot.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ShootNetworking {
     /// The CNI: `calico`, `cilium`.
@@ -141,7 +210,7 @@ pub struct ShootNetworking {
 }
 
 /// An address family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum IpFamily {
     /// IP version 4.
     #[serde(rename = "IPv4")]
@@ -152,7 +221,7 @@ pub enum IpFamily {
 }
 
 /// What Gardener made of a Shoot.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ShootStatus {
     /// The name of its namespace on the seed, and of everything we create.
@@ -201,15 +270,46 @@ impl Kinded for CloudProfile {
 }
 
 /// The offer of a [`CloudProfile`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CloudProfileSpec {
     /// `openstack` for the profiles we read.
     #[serde(rename = "type", deserialize_with = "null_default")]
     pub type_: String,
+    /// The machine images on offer.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_default")]
+    pub machine_images: Vec<MachineImageOffer>,
     /// A `CloudProfileConfig`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_config: Option<RawExtension>,
+}
+
+/// A machine image on offer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MachineImageOffer {
+    /// Its name.
+    #[serde(deserialize_with = "null_default")]
+    pub name: String,
+    /// Its versions.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_default")]
+    pub versions: Vec<MachineImageOfferVersion>,
+}
+
+/// A version of a machine image on offer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MachineImageOfferVersion {
+    /// The version.
+    #[serde(deserialize_with = "null_default")]
+    pub version: String,
+}
+
+impl MachineImageOffer {
+    /// Whether this version is on offer.
+    pub fn has(&self, version: &str) -> bool {
+        self.versions.iter().any(|offered| offered.version == version)
+    }
 }
 
 /// An offer derived from a [`CloudProfile`] inside a project.
@@ -240,19 +340,22 @@ impl NamespacedCloudProfile {
 }
 
 /// What a [`NamespacedCloudProfile`] changes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NamespacedCloudProfileSpec {
     /// The profile it derives from.
     #[serde(deserialize_with = "null_default")]
     pub parent: CloudProfileReference,
+    /// Machine images on offer in addition to the parent's.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_default")]
+    pub machine_images: Vec<MachineImageOffer>,
     /// A partial `CloudProfileConfig`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_config: Option<RawExtension>,
 }
 
 /// The merged profile of a [`NamespacedCloudProfile`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NamespacedCloudProfileStatus {
     /// As if it were a [`CloudProfile`].

@@ -3,6 +3,7 @@
 use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::CustomResource;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CloudProfile, Other, RawExtension, Shoot};
@@ -10,7 +11,7 @@ use crate::decode::Kinded;
 use crate::wire::null_default;
 
 /// The infrastructure of one shoot, to be made by the extension for `type`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, CustomResource)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
 #[kube(
     group = "extensions.gardener.cloud",
     version = "v1alpha1",
@@ -39,6 +40,7 @@ pub struct InfrastructureSpec {
     pub secret_ref: SecretReference,
     /// Public key for the workers; absent when SSH access is disabled.
     #[serde(rename = "sshPublicKey", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub ssh_public_key: Option<ByteString>,
     /// Fields we don't know.
     #[serde(flatten)]
@@ -51,7 +53,7 @@ impl Kinded for Infrastructure {
 }
 
 /// A secret by name and namespace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SecretReference {
     /// Its name.
@@ -61,7 +63,7 @@ pub struct SecretReference {
 }
 
 /// The status of an [`Infrastructure`] object. (The provider's own status is inside, in `provider_status`.)
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InfrastructureObjectStatus {
     /// An `InfrastructureStatus`.
@@ -97,7 +99,7 @@ pub struct InfrastructureObjectStatus {
 }
 
 /// Address ranges in force, both families.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct InfrastructureNetworking {
     /// CIDRs of the pods.
@@ -112,7 +114,7 @@ pub struct InfrastructureNetworking {
 }
 
 /// A condition in Gardener's own form, which has an update time beside the transition time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Condition {
     /// What it is about.
@@ -121,8 +123,10 @@ pub struct Condition {
     /// `True`, `False`, `Unknown` or `Progressing`.
     pub status: String,
     /// Since when.
+    #[schemars(with = "String")]
     pub last_transition_time: Time,
     /// When it was last confirmed.
+    #[schemars(with = "String")]
     pub last_update_time: Time,
     /// One word.
     pub reason: String,
@@ -134,7 +138,7 @@ pub struct Condition {
 }
 
 /// Why an operation failed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LastError {
     /// One sentence.
@@ -147,16 +151,18 @@ pub struct LastError {
     pub codes: Vec<String>,
     /// When.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub last_update_time: Option<Time>,
 }
 
 /// What was done last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastOperation {
     /// One sentence.
     pub description: String,
     /// When it last moved.
+    #[schemars(with = "String")]
     pub last_update_time: Time,
     /// Percent.
     pub progress: i32,
@@ -168,7 +174,7 @@ pub struct LastOperation {
 }
 
 /// The garden's objects that belong to one shoot, mirrored to the seed. Its name is the shoot's technical ID.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, CustomResource)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
 #[kube(
     group = "extensions.gardener.cloud",
     version = "v1alpha1",
@@ -202,7 +208,7 @@ impl ClusterSpec {
     /// # Errors
     /// When a field that we read has the wrong type.
     pub fn shoot(&self) -> Result<Shoot, crate::decode::Error> {
-        crate::decode::lenient(self.shoot.clone())
+        crate::decode::lenient(&self.shoot)
     }
 
     /// The profile inside.
@@ -210,6 +216,6 @@ impl ClusterSpec {
     /// # Errors
     /// When a field that we read has the wrong type.
     pub fn cloud_profile(&self) -> Result<CloudProfile, crate::decode::Error> {
-        crate::decode::lenient(self.cloud_profile.clone())
+        crate::decode::lenient(&self.cloud_profile)
     }
 }

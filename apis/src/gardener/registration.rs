@@ -2,6 +2,7 @@
 //! and the operator's Extension (`operator.gardener.cloud/v1alpha1`), which makes both of the others.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Condition, Other, RawExtension};
@@ -25,7 +26,7 @@ impl Kinded for ControllerRegistration {
 }
 
 /// What a [`ControllerRegistration`] says.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ControllerRegistrationSpec {
     /// The kinds and types it serves.
@@ -37,7 +38,7 @@ pub struct ControllerRegistrationSpec {
 }
 
 /// One kind and type that an extension serves.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ControllerResource {
     /// `Infrastructure`, `Worker`, ….
@@ -54,7 +55,7 @@ pub struct ControllerResource {
 }
 
 /// How an extension is deployed to the seeds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ControllerRegistrationDeployment {
     /// `OnDemand` (when absent), `Always` or `AlwaysExceptNoShoots`.
@@ -69,7 +70,7 @@ pub struct ControllerRegistrationDeployment {
 }
 
 /// A [`ControllerDeployment`] by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DeploymentReference {
     /// Its name.
@@ -77,10 +78,11 @@ pub struct DeploymentReference {
 }
 
 /// The chart of an extension.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ControllerDeployment {
     /// Its name; cluster-scoped.
+    #[schemars(skip)]
     pub metadata: ObjectMeta,
     /// The chart and its values.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +98,7 @@ impl Kinded for ControllerDeployment {
 }
 
 /// A chart and its values. One of `raw_chart` and `oci_repository` is given.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HelmDeployment {
     /// A packaged chart (tar, gzip), in base64.
@@ -111,7 +113,7 @@ pub struct HelmDeployment {
 }
 
 /// A chart in a registry: by `reference`, else by `repository` with `tag` or `digest`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OciRepository {
     /// The whole reference.
@@ -151,7 +153,7 @@ impl Kinded for OperatorExtension {
 }
 
 /// What an [`OperatorExtension`] asks for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OperatorExtensionSpec {
     /// The kinds and types it serves.
@@ -163,7 +165,7 @@ pub struct OperatorExtensionSpec {
 }
 
 /// What is deployed for an extension, and where.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OperatorDeployment {
     /// The controllers, on the seeds.
@@ -178,7 +180,7 @@ pub struct OperatorDeployment {
 }
 
 /// The controllers of an extension.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OperatorExtensionDeployment {
     /// The chart.
@@ -202,7 +204,7 @@ pub struct OperatorExtensionDeployment {
 }
 
 /// The admission of an extension: one chart with its pods, one with what the garden's API server has to know.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OperatorAdmissionDeployment {
     /// For the runtime cluster.
@@ -217,7 +219,7 @@ pub struct OperatorAdmissionDeployment {
 }
 
 /// A chart for one place.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ChartPlace {
     /// The chart.
@@ -226,7 +228,7 @@ pub struct ChartPlace {
 }
 
 /// What the operator says about an [`OperatorExtension`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OperatorExtensionStatus {
     /// `Installed`, `RequiredRuntime`, `RequiredVirtual`, `RuntimeHealthy`, `AdmissionHealthy`.

@@ -2,6 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::CustomResource;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Other, RawExtension};
@@ -9,7 +10,7 @@ use crate::decode::Kinded;
 use crate::wire::null_default;
 
 /// Manifests in secrets that Gardener's resource manager applies to the shoot (no class) or the seed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, CustomResource)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
 #[kube(
     group = "resources.gardener.cloud",
     version = "v1alpha1",
@@ -47,7 +48,7 @@ impl Kinded for ManagedResource {
 }
 
 /// A secret in the same namespace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LocalSecretReference {
     /// Its name.
@@ -55,11 +56,12 @@ pub struct LocalSecretReference {
 }
 
 /// What the resource manager says about a [`ManagedResource`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ManagedResourceStatus {
     /// `ResourcesApplied`, `ResourcesHealthy`, `ResourcesProgressing`.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_default")]
+    #[schemars(with = "Vec<RawExtension>")]
     pub conditions: Vec<Condition>,
     /// The generation this is about.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -202,7 +202,7 @@ fn survives<T: Kinded + DeserializeOwned + serde::Serialize + PartialEq + fmt::D
         object.insert("kind".to_owned(), T::KIND.into());
     }
     let strictly = strict::<T>(&value, std::iter::empty());
-    let leniently = lenient::<T>(value);
+    let leniently = lenient::<T>(&value);
     if let Ok(found) = strictly {
         assert_eq!(leniently.as_ref(), Ok(&found));
         let mut again = serde_json::to_value(&found).unwrap();

@@ -63,12 +63,72 @@ pub struct CloudProfileConfig {
     /// Not read by us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage_classes: Option<Value>,
+    /// Policies that worker pools may choose for their server groups (`soft-anti-affinity`, …).
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_default")]
+    pub server_group_policies: Vec<String>,
+    /// The cloud's images behind the machine images of the profile around this config.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_default")]
+    pub machine_images: Vec<MachineImage>,
+}
+
+/// A machine image and its versions in the cloud.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineImage {
+    /// Its name in the profile.
+    #[serde(deserialize_with = "null_default")]
+    pub name: String,
+    /// Its versions.
+    #[serde(deserialize_with = "null_default")]
+    pub versions: Vec<MachineImageVersion>,
+}
+
+/// One version of a machine image: one image by name everywhere, or one by id for each region.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MachineImageVersion {
+    /// The version in the profile.
+    #[serde(deserialize_with = "null_default")]
+    pub version: String,
+    /// The image's name, for regions that are not listed.
+    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "null_default")]
+    pub image: String,
+    /// The images by region.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_default")]
+    pub regions: Vec<RegionImage>,
+    /// The images by what a machine has to be capable of.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_default")]
+    pub capability_flavors: Vec<CapabilityFlavor>,
+}
+
+/// The images of a version for machines of the same capabilities.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CapabilityFlavor {
     /// Not read by us.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_group_policies: Option<Value>,
-    /// Not read by us.
+    pub capabilities: Option<Value>,
+    /// The image's name, for regions that are not listed.
+    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "null_default")]
+    pub image: String,
+    /// The images by region.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_default")]
+    pub regions: Vec<RegionImage>,
+}
+
+/// The image of one region.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RegionImage {
+    /// The region.
+    #[serde(deserialize_with = "null_default")]
+    pub name: String,
+    /// The image's id.
+    #[serde(deserialize_with = "null_default")]
+    pub id: String,
+    /// The processor's architecture; absent = `amd64`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub machine_images: Option<Value>,
+    pub architecture: Option<String>,
 }
 
 /// What shoots may choose from.

@@ -1,8 +1,8 @@
-//! What a user sets for the cloud controllers: `shoot.spec.provider.controlPlaneConfig`. In outline: the parts that
-//! say something about the infrastructure.
+//! What a user sets for the cloud controllers: `shoot.spec.provider.controlPlaneConfig`.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{ApiVersion, LoadBalancerClass, kinded};
 use crate::wire::{constant_text, null_default};
@@ -21,9 +21,9 @@ pub struct ControlPlaneConfig {
     pub api_version: ApiVersion,
     /// Always the same.
     pub kind: ControlPlaneConfigKind,
-    /// Not read by us.
+    /// The cloud controller manager.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cloud_controller_manager: Option<Value>,
+    pub cloud_controller_manager: Option<CloudControllerManager>,
     /// Load balancer driver. Required.
     #[serde(deserialize_with = "null_default")]
     pub load_balancer_provider: String,
@@ -38,6 +38,15 @@ pub struct ControlPlaneConfig {
     pub storage: Option<Storage>,
 }
 
+/// Settings of the cloud controller manager.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CloudControllerManager {
+    /// Kubernetes features by name, switched on or off.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "null_default")]
+    pub feature_gates: BTreeMap<String, bool>,
+}
+
 /// Storage drivers of a shoot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -45,6 +54,13 @@ pub struct Storage {
     /// The Manila driver, which needs a share network.
     #[serde(rename = "csiManila", skip_serializing_if = "Option::is_none")]
     pub csi_manila: Option<CsiManila>,
+}
+
+impl ControlPlaneConfig {
+    /// Whether the Manila driver is wanted.
+    pub fn wants_manila(&self) -> bool {
+        self.storage.as_ref().and_then(|storage| storage.csi_manila.as_ref()).is_some_and(|driver| driver.enabled)
+    }
 }
 
 /// The Manila driver.

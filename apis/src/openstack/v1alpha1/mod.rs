@@ -9,12 +9,14 @@ mod control_plane_config;
 mod infrastructure_config;
 mod infrastructure_state;
 mod infrastructure_status;
+mod worker_config;
 
 pub use cloud_profile_config::*;
 pub use control_plane_config::*;
 pub use infrastructure_config::*;
 pub use infrastructure_state::*;
 pub use infrastructure_status::*;
+pub use worker_config::*;
 
 use crate::wire::constant_text;
 

@@ -1,0 +1,295 @@
+//! CustomResourceDefinitions of the kinds we know, made from their types.
+//!
+//! ```text
+//!   ShootSpec, InfrastructureSpec, … ──schemars──► schema ──► structural ──► opened ──► CustomResourceDefinition
+//! ```
+//! They are Gardener's kinds. Gardener brings its own definitions in `extensions.gardener.cloud` and
+//! `resources.gardener.cloud`, and serves the rest itself, so ours are for clusters without Gardener: a lab, a test.
+//!
+//! Invariants, so that a definition never knows better than Gardener:
+//! - A field that we do not model is kept as it came, in every object.
+//! - Nothing is defaulted.
+//! - Required is only what Gardener requires too.
+
+use kube::core::schema::{OptionalEnum, StructuralSchemaRewriter};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::AddNullable;
+use serde_json::{Map, Value, json};
+
+use crate::decode::Kinded;
+use crate::gardener::{
+    CloudProfile, CloudProfileSpec, Cluster, ClusterSpec, ControllerDeployment, ControllerRegistration,
+    ControllerRegistrationSpec, CredentialsBinding, Infrastructure, InfrastructureObjectStatus, InfrastructureSpec,
+    InternalSecret, ManagedResource, ManagedResourceSpec, ManagedResourceStatus, NamespacedCloudProfile,
+    NamespacedCloudProfileSpec, NamespacedCloudProfileStatus, OperatorExtension, OperatorExtensionSpec,
+    OperatorExtensionStatus, SecretBinding, Shoot, ShootSpec, ShootStatus,
+};
+
+/// A CustomResourceDefinition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// Group of the kind: `extensions.gardener.cloud`.
+    pub group: &'static str,
+    /// The kind in a URL: `infrastructures`.
+    pub plural: &'static str,
+    /// The object, as an API server takes it.
+    pub object: Value,
+}
+
+/// All of them.
+pub fn definitions() -> Vec<Definition> {
+    [
+        namespaced::<Shoot>("shoots")
+            .spec::<ShootSpec>()
+            .status::<ShootStatus>()
+            .required(&["spec.region", "spec.provider.type"]),
+        cluster::<CloudProfile>("cloudprofiles").spec::<CloudProfileSpec>().required(&["spec.type"]),
+        namespaced::<NamespacedCloudProfile>("namespacedcloudprofiles")
+            .spec::<NamespacedCloudProfileSpec>()
+            .status::<NamespacedCloudProfileStatus>()
+            .required(&["spec.parent.kind", "spec.parent.name"]),
+        namespaced::<SecretBinding>("secretbindings").whole::<SecretBinding>().required(&["secretRef.name"]),
+        namespaced::<InternalSecret>("internalsecrets").whole::<InternalSecret>(),
+        cluster::<ControllerRegistration>("controllerregistrations").spec::<ControllerRegistrationSpec>().required(&[
+            "spec.resources[].kind",
+            "spec.resources[].type",
+            "spec.deployment.deploymentRefs[].name",
+        ]),
+        cluster::<ControllerDeployment>("controllerdeployments").whole::<ControllerDeployment>(),
+        namespaced::<CredentialsBinding>("credentialsbindings").whole::<CredentialsBinding>().required(&[
+            "provider.type",
+            "credentialsRef.apiVersion",
+            "credentialsRef.kind",
+            "credentialsRef.name",
+        ]),
+        cluster::<OperatorExtension>("extensions")
+            .spec::<OperatorExtensionSpec>()
+            .status::<OperatorExtensionStatus>()
+            .required(&["spec.resources[].kind", "spec.resources[].type"]),
+        namespaced::<Infrastructure>("infrastructures")
+            .spec::<InfrastructureSpec>()
+            .status::<InfrastructureObjectStatus>()
+            .required(&["spec.type", "spec.region", "spec.secretRef"]),
+        cluster::<Cluster>("clusters").spec::<ClusterSpec>().required(&["spec.cloudProfile", "spec.shoot"]),
+        namespaced::<ManagedResource>("managedresources")
+            .spec::<ManagedResourceSpec>()
+            .status::<ManagedResourceStatus>()
+            .required(&["spec.secretRefs", "spec.secretRefs[].name"]),
+    ]
+    .map(Draft::definition)
+    .into()
+}
+
+/// A definition in the making.
+struct Draft {
+    api_version: &'static str,
+    kind: &'static str,
+    plural: &'static str,
+    scope: &'static str,
+    /// The schema of the whole object, without what every object has.
+    schema: Value,
+    has_status: bool,
+}
+
+fn namespaced<T: Kinded>(plural: &'static str) -> Draft {
+    Draft::new::<T>(plural, "Namespaced")
+}
+
+fn cluster<T: Kinded>(plural: &'static str) -> Draft {
+    Draft::new::<T>(plural, "Cluster")
+}
+
+impl Draft {
+    fn new<T: Kinded>(plural: &'static str, scope: &'static str) -> Self {
+        let schema = json!({"type": "object", "properties": {}});
+        Self { api_version: T::API_VERSION, kind: T::KIND, plural, scope, schema, has_status: false }
+    }
+
+    fn spec<T: JsonSchema>(mut self) -> Self {
+        self.schema["properties"]["spec"] = schema_of::<T>();
+        self
+    }
+
+    /// A status, written through a subresource of its own.
+    fn status<T: JsonSchema>(mut self) -> Self {
+        self.schema["properties"]["status"] = schema_of::<T>();
+        self.has_status = true;
+        self
+    }
+
+    /// An object that has no spec: `T` without its metadata.
+    fn whole<T: JsonSchema>(mut self) -> Self {
+        self.schema = schema_of::<T>();
+        self
+    }
+
+    /// Requires fields, and the objects on the way to them. `a.list[].b` requires `b` of every entry, but no
+    /// `a` and no `list`.
+    fn required(mut self, paths: &[&str]) -> Self {
+        for path in paths {
+            let (parents, path) = path.rsplit_once("[].").unwrap_or(("", path));
+            let mut schema = &mut self.schema;
+            for name in parents.split('.').filter(|name| !name.is_empty()) {
+                schema = &mut schema["properties"][name];
+            }
+            if !parents.is_empty() {
+                schema = &mut schema["items"];
+            }
+            for name in path.split('.') {
+                let required = &mut schema["required"];
+                match required.as_array_mut() {
+                    Some(names) if names.iter().any(|known| known == name) => {}
+                    Some(names) => names.push(name.into()),
+                    None => *required = json!([name]),
+                }
+                schema = &mut schema["properties"][name];
+            }
+        }
+        self
+    }
+
+    fn definition(self) -> Definition {
+        let (group, version) = self.api_version.split_once('/').unwrap_or(("", self.api_version));
+        let singular = self.kind.to_lowercase();
+        let mut version = json!({
+            "name": version,
+            "served": true,
+            "storage": true,
+            "schema": {"openAPIV3Schema": opened(self.schema)},
+        });
+        if self.has_status {
+            version["subresources"] = json!({"status": {}});
+        }
+        let object = json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": format!("{}.{group}", self.plural)},
+            "spec": {
+                "group": group,
+                "names": {
+                    "kind": self.kind,
+                    "listKind": format!("{}List", self.kind),
+                    "plural": self.plural,
+                    "singular": singular,
+                },
+                "scope": self.scope,
+                "versions": [version],
+            },
+        });
+        Definition { group, plural: self.plural, object }
+    }
+}
+
+fn schema_of<T: JsonSchema>() -> Value {
+    SchemaSettings::openapi3()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        })
+        .with_transform(AddNullable::default())
+        .with_transform(StructuralSchemaRewriter)
+        .with_transform(OptionalEnum)
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+}
+
+/// The schema with every object open for fields that it does not name, and without defaults.
+fn opened(schema: Value) -> Value {
+    let Value::Object(mut schema) = schema else { return raw(Map::new()) };
+    for noise in ["default", "title"] {
+        schema.remove(noise);
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        // A link of our documentation.
+        *text = text.replace("[`", "`").replace("`]", "`");
+    }
+    if !["type", "enum", "anyOf", "x-kubernetes-int-or-string"].iter().any(|key| schema.contains_key(*key)) {
+        return raw(schema);
+    }
+    for of_all in ["items", "additionalProperties"] {
+        if let Some(inner) = schema.remove(of_all) {
+            schema.insert(of_all.to_owned(), opened(inner));
+        }
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut() {
+            *property = opened(property.take());
+        }
+        schema.remove("additionalProperties");
+        schema.insert("x-kubernetes-preserve-unknown-fields".to_owned(), true.into());
+    }
+    Value::Object(schema)
+}
+
+/// Any object, or null, which stands for "absent" as in Go.
+fn raw(mut schema: Map<String, Value>) -> Value {
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("nullable".to_owned(), true.into());
+    schema.insert("x-kubernetes-preserve-unknown-fields".to_owned(), true.into());
+    Value::Object(schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls `look` with every schema of every definition, and where it is.
+    fn each_schema(mut look: impl FnMut(&str, &Map<String, Value>)) {
+        fn walk(path: &str, schema: &Value, look: &mut impl FnMut(&str, &Map<String, Value>)) {
+            let schema = schema.as_object().unwrap_or_else(|| panic!("{path} is no schema: {schema}"));
+            look(path, schema);
+            for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                walk(&format!("{path}.{name}"), property, look);
+            }
+            for of_all in ["items", "additionalProperties"] {
+                if let Some(inner) = schema.get(of_all) {
+                    walk(&format!("{path}[]"), inner, look);
+                }
+            }
+        }
+        for definition in definitions() {
+            let schema = &definition.object["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+            walk(definition.plural, schema, &mut look);
+        }
+    }
+
+    #[test]
+    fn every_object_is_open_every_part_has_a_type_and_nothing_is_defaulted() {
+        let mut seen = 0;
+        each_schema(|path, schema| {
+            seen += 1;
+            assert!(schema.get("type").is_some_and(Value::is_string), "{path}: {schema:?}");
+            assert!(!schema.contains_key("default") && !schema.contains_key("$ref"), "{path}: {schema:?}");
+            let is_object = schema["type"] == "object" && !schema.contains_key("additionalProperties");
+            assert_eq!(is_object, schema.contains_key("x-kubernetes-preserve-unknown-fields"), "{path}: {schema:?}");
+        });
+        assert!(seen > 100, "{seen}");
+    }
+
+    #[test]
+    fn what_is_required_exists() {
+        let mut seen = 0;
+        each_schema(|path, schema| {
+            for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
+                seen += 1;
+                let name = name.as_str().unwrap();
+                assert!(schema["properties"].get(name).is_some(), "{path} has no {name}");
+            }
+        });
+        assert!(seen > 25, "{seen}");
+    }
+
+    #[test]
+    fn requiring_a_field_requires_the_way_to_it_but_not_a_list() {
+        let leaf = json!({"type": "object", "properties": {"b": {}}});
+        let mut draft = namespaced::<Shoot>("shoots");
+        draft.schema["properties"] = json!({"a": leaf, "list": {"items": leaf}});
+        let draft = draft.required(&["a.b", "a.b", "list[].b"]);
+        assert_eq!(draft.schema["required"], json!(["a"]));
+        assert_eq!(draft.schema["properties"]["a"]["required"], json!(["b"]));
+        assert_eq!(draft.schema["properties"]["list"]["items"]["required"], json!(["b"]));
+        assert!(draft.schema["properties"]["list"].get("required").is_none());
+    }
+}
