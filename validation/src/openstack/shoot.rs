@@ -1,6 +1,15 @@
-//! A Shoot as far as its infrastructure goes: takes the parts out and judges them together.
+//! A Shoot as far as OpenStack goes: takes the parts out and judges them together.
+//!
+//! ```text
+//!   Document ─► read ─► Parts { shoot, infrastructure, control_plane }
+//!                          ├─► validate              networking, infrastructure
+//!                          ├─► control_plane         (beside this module)
+//!                          ├─► workers               pools and their machines
+//!                          ├─► dns ◄──────────┐      Designate's credentials
+//!                          └─► offer ◄─ Resolved     floating pool, load balancers, server groups
+//!   admission asks them in this order;  mutate presets what is left open
+//! ```
 
-use fabric_apis::decode::{self, Document};
 use fabric_apis::field::{Error, ErrorList, Findings, Path};
 use fabric_apis::gardener::{IpFamily, Shoot};
 use fabric_apis::openstack::v1alpha1::InfrastructureConfig;
@@ -9,10 +18,18 @@ use serde_json::json;
 use super::infrastructure::{self, StaticContext};
 
 pub(crate) mod admission;
+mod dns;
 pub(crate) mod mutate;
+mod offer;
+mod read;
+mod workers;
+
+pub use admission::{Examined, examine, is_workerless};
 
 /// Where the `InfrastructureConfig` stands in a Shoot.
 pub const CONFIG_PATH: &str = "spec.provider.infrastructureConfig";
+/// Where the `ControlPlaneConfig` stands in a Shoot.
+pub const CONTROL_PLANE_PATH: &str = "spec.provider.controlPlaneConfig";
 
 /// A Shoot with workers and its decoded config.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,61 +40,7 @@ pub struct ShootInput {
     pub config: InfrastructureConfig,
 }
 
-/// How to read a Shoot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// A new object: unknown fields of the config and duplicate keys anywhere are errors.
-    Strict,
-    /// An old one, which some version has accepted.
-    Lenient,
-}
-
 impl ShootInput {
-    /// Takes a Shoot apart. `None` for a workerless shoot, which has no infrastructure.
-    ///
-    /// # Errors
-    /// What could not be read, under its path in the Shoot; a missing config.
-    pub fn read(document: Document, reading: Reading) -> Result<Option<Self>, ErrorList> {
-        let root = Path::nil();
-        let base = Path::new(CONFIG_PATH);
-        let mut errors = ErrorList::new();
-        let mut config = None;
-        if reading == Reading::Strict {
-            for path in document.duplicates_outside(CONFIG_PATH) {
-                let problem = decode::Problem::Duplicate(path.to_owned());
-                errors.extend(decode::Error::Fields { strict: true, problems: vec![problem] }.to_field_errors(&root));
-            }
-            match document.strict_at::<InfrastructureConfig>(CONFIG_PATH) {
-                Ok(found) => config = found,
-                Err(error) => errors.extend(error.to_field_errors(&base)),
-            }
-        }
-        let mut shoot: Shoot = match document.lenient() {
-            Ok(shoot) => shoot,
-            Err(error) => {
-                errors.extend(error.to_field_errors(&root));
-                return Err(errors);
-            }
-        };
-        if shoot.is_workerless() {
-            return errors.into_result().map(|()| None);
-        }
-        let raw = shoot.spec.provider.infrastructure_config.take();
-        if reading == Reading::Lenient
-            && let Some(raw) = raw
-        {
-            match decode::lenient(raw) {
-                Ok(found) => config = Some(found),
-                Err(error) => errors.extend(error.to_field_errors(&base)),
-            }
-        }
-        errors.into_result()?;
-        match config {
-            Some(config) => Ok(Some(Self { shoot, config })),
-            None => Err(Error::required(&base, "infrastructureConfig must be set for OpenStack shoots").into()),
-        }
-    }
-
     /// The nodes CIDR.
     pub fn nodes(&self) -> Option<&str> {
         self.shoot.spec.networking.as_ref()?.nodes.as_deref()
@@ -106,11 +69,6 @@ impl ShootInput {
         let config = self.shoot.spec.networking.as_ref().and_then(|networking| networking.provider_config.as_ref());
         overlay_enabled(config, &Path::new("spec.networking.providerConfig"))
     }
-
-    /// What the static rules need to know.
-    pub fn context(&self) -> StaticContext<'_> {
-        StaticContext { nodes: self.nodes(), ip_families: Some(self.ip_families()) }
-    }
 }
 
 /// `overlay.enabled` of a calico or cilium network config; `path` is the config's.
@@ -133,36 +91,35 @@ pub fn overlay_enabled(config: Option<&serde_json::Value>, path: &Path<'_>) -> R
     }
 }
 
-/// Everything that is wrong or odd about a Shoot's infrastructure, with paths in the Shoot.
-pub fn validate(input: &ShootInput) -> Findings {
-    let base = Path::new(CONFIG_PATH);
+/// Everything that is wrong or odd about a Shoot's network, with paths in the Shoot. `config` is what could be read of
+/// its infrastructure's.
+fn validate(shoot: &Shoot, config: Option<&InfrastructureConfig>) -> Findings {
     let mut findings = Findings::default();
-    let spec = Path::new("spec");
-    let networking = spec.child("networking");
-    if input.nodes().is_none() {
+    let base = Path::new(CONFIG_PATH);
+    let networking = Path::new("spec.networking");
+    let context = StaticContext::of(shoot);
+    if context.nodes.is_none() {
         findings
             .error(Error::required(&networking.child("nodes"), "a nodes CIDR must be provided for Openstack shoots"));
     }
-    let families = input.ip_families();
+    let families = context.ip_families.unwrap_or_default();
     let (ipv4, ipv6) = (families.contains(&IpFamily::Ipv4), families.contains(&IpFamily::Ipv6));
     if ipv6 && !ipv4 {
         let detail = "IPv6-only shoots are not supported; use IPv4 or both families";
         findings.error(Error::invalid(&networking.child("ipFamilies"), json!(families), detail));
     }
-    findings.merge(infrastructure::validate(&input.config, &input.context(), &base));
-    if ipv4 && ipv6 && !has_ipv6_source(&input.config) {
-        let detail = "a dual-stack shoot needs networks.ipv6 with subnetPoolID, nodeCIDR or nodeSubnetId";
-        findings.error(Error::required(&base, detail));
+    if let Some(config) = config {
+        findings.merge(infrastructure::validate(config, &context, &base));
+        if ipv4 && ipv6 && !has_ipv6_source(config) {
+            let detail = "a dual-stack shoot needs networks.ipv6 with subnetPoolID, nodeCIDR or nodeSubnetId";
+            findings.error(Error::required(&base, detail));
+        }
     }
-    if let Err(errors) = input.overlay() {
+    let network = shoot.spec.networking.as_ref().and_then(|networking| networking.provider_config.as_ref());
+    if let Err(errors) = overlay_enabled(network, &networking.child("providerConfig")) {
         findings.errors.extend(errors);
     }
     findings
-}
-
-/// What changing a Shoot from `old` to `new` may not touch, with paths in the Shoot.
-pub fn validate_update(new: &ShootInput, old: &ShootInput) -> ErrorList {
-    infrastructure::validate_update(&new.config, &old.config, &Path::new(CONFIG_PATH))
 }
 
 fn has_ipv6_source(config: &InfrastructureConfig) -> bool {

@@ -187,6 +187,56 @@ pub const ENTRIES: &[Entry] = &[
         operations: &[Create, Update],
         rule: Rule::Mutate(super::shoot::mutate::mutate),
     },
+    validating(
+        "core.gardener.cloud",
+        "v1beta1",
+        "CloudProfile",
+        "cloudprofiles",
+        &[Create, Update],
+        Rule::Judge { references: nothing, judge: super::cloud_profile::admission::judge },
+    ),
+    validating(
+        "core.gardener.cloud",
+        "v1beta1",
+        "NamespacedCloudProfile",
+        "namespacedcloudprofiles",
+        &[Create, Update],
+        Rule::Judge {
+            references: super::cloud_profile::admission::namespaced_references,
+            judge: super::cloud_profile::admission::judge_namespaced,
+        },
+    ),
+    validating(
+        "core.gardener.cloud",
+        "v1beta1",
+        "SecretBinding",
+        "secretbindings",
+        &[Create, Update],
+        Rule::Judge {
+            references: super::bindings::secret_binding_references,
+            judge: super::bindings::judge_secret_binding,
+        },
+    ),
+    validating(
+        "security.gardener.cloud",
+        "v1alpha1",
+        "CredentialsBinding",
+        "credentialsbindings",
+        &[Create],
+        Rule::Judge {
+            references: super::bindings::credentials_binding_references,
+            judge: super::bindings::judge_credentials_binding,
+        },
+    ),
+    Entry {
+        webhook: Webhook::Secrets,
+        group: "",
+        version: "v1",
+        kind: "Secret",
+        plural: "secrets",
+        operations: &[Create, Update],
+        rule: Rule::Judge { references: nothing, judge: super::bindings::judge_secret },
+    },
     Entry {
         webhook: Webhook::Infrastructure,
         group: "extensions.gardener.cloud",
@@ -200,6 +250,10 @@ pub const ENTRIES: &[Entry] = &[
         },
     },
 ];
+
+fn nothing(_: &Reviewed<'_>, _: &Resolved) -> Vec<Reference> {
+    Vec::new()
+}
 
 const fn validating(
     group: &'static str,

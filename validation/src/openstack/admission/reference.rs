@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use fabric_apis::decode;
+use fabric_apis::field::{self, Path};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The kinds that objects refer to.
@@ -134,6 +137,23 @@ impl Resolved {
     /// What became of looking for `reference`; `None` when nobody looked.
     pub fn get(&self, reference: &Reference) -> Option<&Lookup> {
         self.0.get(reference)
+    }
+
+    /// The object as a `T`; `None` when nobody looked. `path` is the field that names it.
+    ///
+    /// # Errors
+    /// That there is no such object, or that it could not be read; without any of its values.
+    pub fn read<T: DeserializeOwned>(&self, reference: &Reference, path: &Path<'_>) -> Result<Option<T>, field::Error> {
+        match self.get(reference) {
+            None => Ok(None),
+            Some(Lookup::Found(value)) => decode::lenient(value).map(Some).map_err(|error| {
+                field::Error::internal(path, format!("{reference} could not be read: {}", error.without_values()))
+            }),
+            Some(Lookup::NotFound) => Err(field::Error::not_found(path, reference.to_string())),
+            Some(Lookup::Unreadable(why)) => {
+                Err(field::Error::internal(path, format!("{reference} could not be read: {why}")))
+            }
+        }
     }
 
     /// The object, when it was found.

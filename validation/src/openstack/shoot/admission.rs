@@ -1,18 +1,171 @@
-//! A Shoot at admission.
+//! A Shoot at admission: everything that is judged of it, in one order.
+//!
+//! Not judged are shoots of other providers, shoots without workers, shoots on their way out, and a change that leaves
+//! `spec` as it is: what Gardener's controllers do to finalizers, labels and status must never fail because a rule came
+//! after the shoot.
 
-use fabric_apis::field::Findings;
+use fabric_apis::decode::Document;
+use fabric_apis::field::{ErrorList, Findings, Path};
+use fabric_apis::gardener::Shoot;
+use fabric_apis::openstack::v1alpha1::CloudProfileConfig;
+use serde_json::Value;
 
-use super::{Reading, ShootInput, validate};
+use super::read::Parts;
+use super::{CONFIG_PATH, CONTROL_PLANE_PATH, ShootInput, dns, offer, validate, workers};
 use crate::openstack::admission::{Reference, Resolved, Reviewed};
+use crate::openstack::control_plane::{self, Offer};
+use crate::openstack::{PROVIDER_TYPE, cloud_profile, infrastructure};
 
-pub(crate) fn references(_reviewed: &Reviewed<'_>, _resolved: &Resolved) -> Vec<Reference> {
-    Vec::new()
+const WORKERS_PATH: &str = "spec.provider.workers";
+const DNS_PATH: &str = "spec.dns.providers";
+
+/// What became of looking at a Shoot.
+#[derive(Clone, Debug, Default)]
+pub struct Examined {
+    /// What is wrong or odd.
+    pub findings: Findings,
+    /// What a reconcile would start from, when the infrastructure's config reads without complaint.
+    pub input: Option<ShootInput>,
 }
 
-pub(crate) fn judge(reviewed: &Reviewed<'_>, _resolved: &Resolved) -> Findings {
-    match ShootInput::read(reviewed.object.clone(), Reading::Strict) {
-        Ok(Some(input)) => validate(&input),
-        Ok(None) => Findings::default(),
-        Err(errors) => Findings { errors, warnings: Vec::new() },
+/// Whether no rule is for the Shoot, as it is or in this change.
+pub(super) fn is_exempt(reviewed: &Reviewed<'_>) -> bool {
+    let provider = reviewed.at("spec.provider.type").and_then(Value::as_str).unwrap_or(PROVIDER_TYPE);
+    provider != PROVIDER_TYPE
+        || is_workerless(reviewed.object)
+        || reviewed.is_in_deletion()
+        || reviewed.is_unchanged("spec")
+}
+
+/// Whether a Shoot has no workers, hence no infrastructure. One whose workers are no list is for the reader to refuse.
+pub fn is_workerless(shoot: &Document) -> bool {
+    match shoot.value.pointer("/spec/provider/workers") {
+        None | Some(Value::Null) => true,
+        Some(workers) => workers.as_array().is_some_and(Vec::is_empty),
     }
 }
+
+pub(crate) fn references(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Vec<Reference> {
+    if is_exempt(reviewed) {
+        return Vec::new();
+    }
+    let Ok(shoot) = reviewed.object.lenient::<Shoot>() else { return Vec::new() };
+    let old = reviewed.old.and_then(|old| old.lenient::<Shoot>().ok());
+    let mut wanted = offer::references(&shoot, resolved);
+    wanted.extend(dns::references(&shoot, old.as_ref()));
+    wanted
+}
+
+pub(crate) fn judge(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Findings {
+    if is_exempt(reviewed) { Findings::default() } else { examine(reviewed, resolved).findings }
+}
+
+/// As the Shoot's entry in the table judges it, and what it reads on the way, for callers that go on with it.
+pub fn examine(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Examined {
+    let mut findings = Findings::default();
+    let Some(new) = Parts::strict(reviewed.object, &mut findings.errors) else {
+        return Examined { findings, input: None };
+    };
+    if is_exempt(reviewed) {
+        findings = Findings::default();
+    } else {
+        let old = reviewed.old.and_then(Parts::lenient);
+        Rules { new: &new, old: old.as_ref(), resolved }.ask(&mut findings);
+    }
+    let Parts { shoot, infrastructure, is_sound, .. } = new;
+    let input = infrastructure.filter(|_| is_sound).map(|config| ShootInput { shoot, config });
+    Examined { findings, input }
+}
+
+/// The Shoot, what it was, and what the caller found around it.
+struct Rules<'a> {
+    new: &'a Parts,
+    old: Option<&'a Parts>,
+    resolved: &'a Resolved,
+}
+
+impl Rules<'_> {
+    fn ask(&self, findings: &mut Findings) {
+        let shoot = &self.new.shoot;
+        findings.merge(validate(shoot, self.new.infrastructure.as_ref()));
+        self.control_plane(&mut findings.errors);
+        findings.errors.extend(workers::validate(&shoot.spec.provider.workers, &Path::new(WORKERS_PATH)));
+        self.change(&mut findings.errors);
+        let old = self.old.map(|old| &old.shoot);
+        findings.errors.extend(dns::validate(shoot, old, self.resolved, &Path::new(DNS_PATH)));
+        self.offer(&mut findings.errors);
+    }
+
+    fn control_plane(&self, errors: &mut ErrorList) {
+        if let Some(config) = &self.new.control_plane {
+            let path = Path::new(CONTROL_PLANE_PATH);
+            errors.extend(control_plane::validate(config, self.new.infrastructure.as_ref(), &path));
+        }
+    }
+
+    /// What may not change.
+    fn change(&self, errors: &mut ErrorList) {
+        let Some(old) = self.old else { return };
+        if let (Some(new), Some(old)) = (&self.new.infrastructure, &old.infrastructure) {
+            errors.extend(infrastructure::validate_update(new, old, &Path::new(CONFIG_PATH)));
+        }
+        let (new, old) = (&self.new.shoot.spec.provider.workers, &old.shoot.spec.provider.workers);
+        errors.extend(workers::validate_update(new, old, &Path::new(WORKERS_PATH)));
+    }
+
+    /// What has to be on offer. Only what is new or changed counts, so that an offer which ended, or credentials which
+    /// can't be read just now, keep no running shoot from changing something else.
+    fn offer(&self, errors: &mut ErrorList) {
+        let (pool, control_plane) = (self.is_pool_new(), self.is_control_plane_new());
+        let (new, old) = (&self.new.shoot.spec.provider.workers, self.old_workers());
+        let machines = workers::need_offer(new, old);
+        if !(pool || control_plane || machines) {
+            return;
+        }
+        let around = offer::garden(&self.new.shoot, self.resolved, errors);
+        let Some(profile) = &around.profile else { return };
+        if machines {
+            errors.extend(workers::validate_offer(new, old, profile, &Path::new(WORKERS_PATH)));
+        }
+        // Pools and load balancers may be offered to one Keystone domain only.
+        if let Some(domain) = &around.domain {
+            self.cloud_offer(profile, domain, pool, errors);
+        }
+    }
+
+    fn cloud_offer(&self, profile: &CloudProfileConfig, domain: &str, pool: bool, errors: &mut ErrorList) {
+        let region = self.new.shoot.spec.region.as_str();
+        let Some(infrastructure) = &self.new.infrastructure else { return };
+        let name = infrastructure.floating_pool_name.as_str();
+        if pool {
+            let path = Path::new(CONFIG_PATH);
+            errors.extend(cloud_profile::validate(infrastructure, profile, domain, region, &path));
+        }
+        if let Some(config) = &self.new.control_plane {
+            let old = self.old.and_then(|old| old.control_plane.as_ref());
+            let offer = Offer { profile, domain, region };
+            let path = Path::new(CONTROL_PLANE_PATH);
+            errors.extend(control_plane::validate_offer(config, old, name, &offer, &path));
+        }
+    }
+
+    fn old_workers(&self) -> Option<&[fabric_apis::gardener::Worker]> {
+        self.old.map(|old| old.shoot.spec.provider.workers.as_slice())
+    }
+
+    fn is_pool_new(&self) -> bool {
+        let pool = |parts: &Parts| parts.infrastructure.as_ref().map(|config| config.floating_pool_name.clone());
+        let name = pool(self.new).filter(|name| !name.is_empty());
+        name.is_some() && self.old.is_none_or(|old| pool(old) != name)
+    }
+
+    fn is_control_plane_new(&self) -> bool {
+        let Some(new) = &self.new.control_plane else { return false };
+        let Some(old) = self.old.and_then(|old| old.control_plane.as_ref()) else { return true };
+        new.load_balancer_provider != old.load_balancer_provider
+            || new.load_balancer_classes != old.load_balancer_classes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -30,7 +30,7 @@ fn document(yaml: &str) -> Document {
 }
 
 fn judge(yaml: &str) -> String {
-    let findings = match ShootInput::read(document(yaml), Reading::Strict) {
+    let findings = match ShootInput::read(&document(yaml), Reading::Strict) {
         Ok(Some(input)) => validate(&input),
         Ok(None) => return "workerless".to_owned(),
         Err(errors) => return errors.to_string(),
@@ -132,8 +132,8 @@ fn a_shoot_without_config_is_told_so() {
 #[test]
 fn an_old_shoot_may_hold_what_is_not_known_any_more() {
     let old = SHOOT.replace("        workers: 10.250.0.0/19", "        workers: 10.250.0.0/20\n        gone: true");
-    let old = ShootInput::read(document(&old), Reading::Lenient).unwrap().unwrap();
-    let new = ShootInput::read(document(SHOOT), Reading::Strict).unwrap().unwrap();
+    let old = ShootInput::read(&document(&old), Reading::Lenient).unwrap().unwrap();
+    let new = ShootInput::read(&document(SHOOT), Reading::Strict).unwrap().unwrap();
     assert_eq!(
         validate_update(&new, &old).to_string(),
         r#"spec.provider.infrastructureConfig.networks.workers: Invalid value: "10.250.0.0/19": field is immutable"#
@@ -146,7 +146,7 @@ fn what_the_later_stages_need_is_taken_out_of_the_shoot() {
         "    type: calico",
         "    type: calico\n    ipFamilies: [IPv4]\n    services: 100.64.0.0/13\n    providerConfig: {overlay: {enabled: false}}",
     );
-    let input = ShootInput::read(document(&yaml), Reading::Strict).unwrap().unwrap();
+    let input = ShootInput::read(&document(&yaml), Reading::Strict).unwrap().unwrap();
     assert_eq!(input.nodes(), Some("10.250.0.0/16"));
     assert_eq!(input.pods(), Some("100.96.0.0/11"));
     assert_eq!(input.services(), Some("100.64.0.0/13"));
