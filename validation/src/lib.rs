@@ -18,5 +18,6 @@
 
 pub mod cidr;
 pub mod openstack;
+mod quantity;
 pub mod text;
 pub mod uuid;

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, path::Path};
 
-use fabric_apis::{decode::documents, openstack::v1alpha1::InfrastructureConfig};
+use fabric_apis::{
+    decode::{Document, documents},
+    openstack::v1alpha1::InfrastructureConfig,
+};
 
 use super::{read, syntax_text};
 use crate::{
@@ -10,9 +13,9 @@ use crate::{
     input::Source,
 };
 
-/// Older configs, by kind and name of the object around them.
+/// Older objects and the configs in them, by kind and name of the object.
 #[derive(Debug, Default)]
-pub(crate) struct Old(HashMap<(String, String), InfrastructureConfig>);
+pub(crate) struct Old(HashMap<(String, String), (Document, InfrastructureConfig)>);
 
 impl Old {
     /// Reads the file given with `--old`.
@@ -30,8 +33,8 @@ impl Old {
         for document in documents("", &bytes).map_err(|error| stop(syntax_text(&error)))? {
             for document in read::expand(document) {
                 let key = (document.kind().to_owned(), read::full_name(&document));
-                if let Some(config) = read::old_config(document).map_err(|errors| stop(errors.to_string()))? {
-                    found.insert(key, config);
+                if let Some(config) = read::old_config(&document).map_err(|errors| stop(errors.to_string()))? {
+                    found.insert(key, (document, config));
                 }
             }
         }
@@ -43,6 +46,11 @@ impl Old {
 
     /// The older config of the object of this kind and name.
     pub(super) fn find(&self, kind: &str, name: &str) -> Option<&InfrastructureConfig> {
-        self.0.get(&(kind.to_owned(), name.to_owned()))
+        self.0.get(&(kind.to_owned(), name.to_owned())).map(|(_, config)| config)
+    }
+
+    /// The older object of this kind and name.
+    pub(super) fn document(&self, kind: &str, name: &str) -> Option<&Document> {
+        self.0.get(&(kind.to_owned(), name.to_owned())).map(|(document, _)| document)
     }
 }

@@ -10,9 +10,10 @@ use fabric_apis::{
 };
 use fabric_infrastructure::{Input, Shoot as ShootFacts};
 use fabric_validation::openstack::{
+    admission::{Resolved, Reviewed},
     infrastructure::{self, StaticContext},
     secret,
-    shoot::{self, CONFIG_PATH, Reading, ShootInput},
+    shoot::{self, CONFIG_PATH, Examined, ShootInput},
 };
 use serde_json::Value;
 
@@ -57,8 +58,8 @@ pub(super) fn object(document: Document, file: &Arc<str>, facts: &Facts) -> Obje
         note: None,
         skipped: false,
     };
-    let mut reader =
-        Reader { object: Object { report, subject: None, beside: None, login: None }, facts, namespace, name };
+    let object = Object { report, subject: None, beside: None, login: None };
+    let mut reader = Reader { object, is_change_judged: false, facts, namespace, name };
     if let Err(errors) = reader.read(document) {
         reader.object.report.errors.extend(errors);
     }
@@ -90,7 +91,7 @@ pub(super) fn profile(document: Document) -> Result<Option<Profile>, ErrorList> 
 
 fn profile_config(raw: Value, path: &Path<'_>) -> Result<CloudProfileConfig, ErrorList> {
     // Other people's object: fields that we don't know are not our business.
-    decode::lenient(raw).map_err(|error| error.to_field_errors(path))
+    decode::lenient(&raw).map_err(|error| error.to_field_errors(path))
 }
 
 fn namespace(document: &Document) -> String {
@@ -104,6 +105,8 @@ fn is<T: Kinded>(document: &Document) -> bool {
 
 struct Reader<'a> {
     object: Object,
+    /// The rules for a change were asked together with all others.
+    is_change_judged: bool,
     facts: &'a Facts,
     namespace: String,
     name: String,
@@ -114,7 +117,7 @@ impl Reader<'_> {
         let version = document.api_version();
         match (document.kind(), version) {
             (InfrastructureConfig::KIND, _) => self.config(&document),
-            (Shoot::KIND, Shoot::API_VERSION) => self.shoot(document),
+            (Shoot::KIND, Shoot::API_VERSION) => self.shoot(&document),
             (Infrastructure::KIND, Infrastructure::API_VERSION) => self.infrastructure(document),
             (Cluster::KIND, Cluster::API_VERSION) => self.cluster(document),
             (CloudProfile::KIND | NamespacedCloudProfile::KIND, CloudProfile::API_VERSION)
@@ -184,7 +187,7 @@ impl Reader<'_> {
                 // What can be read of it is judged all the same: all findings at once.
                 let context =
                     StaticContext { nodes: facts.nodes.as_deref(), ip_families: facts.ip_families.as_deref() };
-                self.judge_the_rest(decode::lenient(document.value.clone()), &context, &Path::nil());
+                self.judge_the_rest(decode::lenient(&document.value), &context, &Path::nil());
                 return Ok(());
             }
         };
@@ -217,29 +220,28 @@ impl Reader<'_> {
         }
     }
 
-    fn shoot(&mut self, document: Document) -> Result<(), ErrorList> {
+    fn shoot(&mut self, document: &Document) -> Result<(), ErrorList> {
         let provider = document.value.pointer("/spec/provider/type").and_then(Value::as_str).unwrap_or_default();
         if !provider.is_empty() && provider != "openstack" {
             self.skip(format!("its provider is {provider}"));
             return Ok(());
         }
-        let flawed =
-            !document.duplicates.is_empty() || document.strict_at::<InfrastructureConfig>(CONFIG_PATH).is_err();
-        let again = flawed.then(|| document.clone());
-        let read = ShootInput::read(document, Reading::Strict).inspect_err(|_| {
-            // What can be read of it is judged all the same: all findings at once.
-            let rest = again.and_then(|again| ShootInput::read(again, Reading::Lenient).ok().flatten());
-            if let Some(rest) = rest.filter(|_| self.facts.asks_create()) {
-                self.object.report.add(shoot::validate(&rest));
+        // Asked for a change alone, only what is compared counts, which `subject` does.
+        let report = &self.object.report;
+        let old = self.facts.old.as_ref().filter(|_| self.facts.asks_create() && self.facts.asks_update());
+        let old = old.and_then(|old| old.document(&report.kind, &report.name));
+        let reviewed = old.map_or_else(|| Reviewed::create(document), |old| Reviewed::update(document, old));
+        let Examined { findings, input } = shoot::examine(&reviewed, &Resolved::new());
+        self.is_change_judged = old.is_some();
+        if self.facts.asks_create() || input.is_none() {
+            self.object.report.add(findings);
+        }
+        let Some(shoot) = input else {
+            if shoot::is_workerless(document) {
+                self.object.report.note = Some("no workers, hence no infrastructure".to_owned());
             }
-        });
-        let Some(shoot) = read? else {
-            self.object.report.note = Some("no workers, hence no infrastructure".to_owned());
             return Ok(());
         };
-        if self.facts.asks_create() {
-            self.object.report.add(shoot::validate(&shoot));
-        }
         let profile = profile_of(&shoot.shoot);
         let mut input = Input::of_shoot(shoot);
         input.shoot.region = input.shoot.region.or_else(|| self.facts.region.clone());
@@ -306,7 +308,7 @@ impl Reader<'_> {
         }
         self.duplicates(document);
         // The reader's own words would quote the value.
-        let decoded = decode::lenient::<Secret>(document.value.clone()).map_err(|error| {
+        let decoded = decode::lenient::<Secret>(&document.value).map_err(|error| {
             let mut errors = error.to_field_errors(&Path::new("secret"));
             errors = errors
                 .into_iter()
@@ -344,6 +346,7 @@ impl Reader<'_> {
         if self.facts.asks_update() {
             let path = fabric_infrastructure::validate::root(input.path);
             match &before {
+                Some(_) if self.is_change_judged => {}
                 Some(before) => {
                     let errors = infrastructure::validate_update(&input.config, before, &path);
                     self.object.report.add(Findings { errors, warnings: Vec::new() });
@@ -386,7 +389,7 @@ fn profile_of(shoot: &Shoot) -> Option<(String, String)> {
 ///
 /// # Errors
 /// What does not read.
-pub(super) fn old_config(document: Document) -> Result<Option<InfrastructureConfig>, ErrorList> {
+pub(super) fn old_config(document: &Document) -> Result<Option<InfrastructureConfig>, ErrorList> {
     let path = match document.kind() {
         InfrastructureConfig::KIND => {
             return document.lenient().map(Some).map_err(|error| error.to_field_errors(&Path::nil()));
@@ -398,7 +401,7 @@ pub(super) fn old_config(document: Document) -> Result<Option<InfrastructureConf
     let found = path.split('.').try_fold(&document.value, |value, key| value.get(key));
     match found {
         None | Some(Value::Null) => Ok(None),
-        Some(raw) => decode::lenient(raw.clone()).map(Some).map_err(|error| error.to_field_errors(&Path::new(path))),
+        Some(raw) => decode::lenient(raw).map(Some).map_err(|error| error.to_field_errors(&Path::new(path))),
     }
 }
 

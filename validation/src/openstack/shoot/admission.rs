@@ -37,11 +37,18 @@ pub(super) fn is_exempt(reviewed: &Reviewed<'_>) -> bool {
         || reviewed.is_unchanged("spec")
 }
 
-/// Whether a Shoot has no workers, hence no infrastructure. One whose workers are no list is for the reader to refuse.
+/// Whether a Shoot has no workers, hence no infrastructure. One with something else than a list there, or than an object
+/// around it, is for the reader to refuse.
 pub fn is_workerless(shoot: &Document) -> bool {
-    match shoot.value.pointer("/spec/provider/workers") {
-        None | Some(Value::Null) => true,
-        Some(workers) => workers.as_array().is_some_and(Vec::is_empty),
+    let inner = ["spec", "provider", "workers"].iter().try_fold(&shoot.value, |value, key| match value {
+        Value::Null => Ok(&Value::Null),
+        Value::Object(fields) => Ok(fields.get(*key).unwrap_or(&Value::Null)),
+        _ => Err(()),
+    });
+    match inner {
+        Ok(Value::Null) => true,
+        Ok(workers) => workers.as_array().is_some_and(Vec::is_empty),
+        Err(()) => false,
     }
 }
 
@@ -63,17 +70,16 @@ pub(crate) fn judge(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Findings {
 /// As the Shoot's entry in the table judges it, and what it reads on the way, for callers that go on with it.
 pub fn examine(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Examined {
     let mut findings = Findings::default();
-    let Some(new) = Parts::strict(reviewed.object, &mut findings.errors) else {
-        return Examined { findings, input: None };
-    };
+    let new = Parts::strict(reviewed.object, &mut findings.errors);
     if is_exempt(reviewed) {
         findings = Findings::default();
-    } else {
+    } else if let Some(new) = &new {
         let old = reviewed.old.and_then(Parts::lenient);
-        Rules { new: &new, old: old.as_ref(), resolved }.ask(&mut findings);
+        Rules { new, old: old.as_ref(), resolved }.ask(&mut findings);
     }
-    let Parts { shoot, infrastructure, is_sound, .. } = new;
-    let input = infrastructure.filter(|_| is_sound).map(|config| ShootInput { shoot, config });
+    let input = new.and_then(|Parts { shoot, infrastructure, is_sound, .. }| {
+        infrastructure.filter(|_| is_sound).map(|config| ShootInput { shoot, config })
+    });
     Examined { findings, input }
 }
 
