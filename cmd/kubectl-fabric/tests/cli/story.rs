@@ -209,7 +209,9 @@ fn a_bare_config_needs_a_name_and_several_shoots_a_choice() {
         let config: String = OWN.lines().map(|line| format!("      {line}\n")).collect();
         format!(
             "apiVersion: core.gardener.cloud/v1beta1\nkind: Shoot\nmetadata: {{name: {name}, namespace: garden-dev}}\nspec:\n  \
-             region: RegionOne\n  provider:\n    type: openstack\n    workers: [{{name: p}}]\n    infrastructureConfig:\n{config}  \
+             region: RegionOne\n  provider:\n    type: openstack\n    workers: [{{name: p, zones: [nova]}}]\n    \
+             controlPlaneConfig: {{apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, kind: ControlPlaneConfig, \
+             loadBalancerProvider: amphora}}\n    infrastructureConfig:\n{config}  \
              networking: {{nodes: 10.250.0.0/16, pods: 100.96.0.0/11}}\n"
         )
     };

@@ -36,8 +36,13 @@ spec:
       floatingPoolName: public
       networks:
         workers: {workers}
+    controlPlaneConfig:
+      apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+      kind: ControlPlaneConfig
+      loadBalancerProvider: amphora
     workers:
     - name: pool
+      zones: [nova]
   networking:
     type: calico
     nodes: 10.250.0.0/16

@@ -275,3 +275,6 @@ pub fn entries(webhook: Webhook) -> impl Iterator<Item = &'static Entry> {
 pub fn entry(api_version: &str, kind: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| matches!(entry.rule, Rule::Judge { .. }) && entry.is_for(api_version, kind))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 
 use fabric_apis::decode;
 use fabric_apis::field::{Error, Findings, Path};
-use fabric_apis::gardener::{Cluster, Shoot};
+use fabric_apis::gardener::Shoot;
 use fabric_apis::openstack::v1alpha1::InfrastructureConfig;
 
 use super::{StaticContext, validate, validate_update};
@@ -65,8 +65,7 @@ pub(crate) fn judge(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Findings {
 }
 
 fn shoot(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Option<Shoot> {
-    let cluster: Cluster = decode::lenient(resolved.found(&cluster(reviewed))?).ok()?;
-    cluster.spec.shoot().ok()
+    decode::lenient(resolved.found(&cluster(reviewed))?.pointer("/spec/shoot")?).ok()
 }
 
 #[cfg(test)]

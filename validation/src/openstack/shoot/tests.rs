@@ -1,4 +1,7 @@
+use fabric_apis::decode::{self, Document};
+
 use super::*;
+use crate::openstack::admission::{Resolved, Reviewed};
 
 const SHOOT: &str = r#"
 apiVersion: core.gardener.cloud/v1beta1
@@ -20,9 +23,13 @@ spec:
       floatingPoolName: pool
       networks:
         workers: 10.250.0.0/19
+    controlPlaneConfig:
+      apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+      kind: ControlPlaneConfig
+      loadBalancerProvider: amphora
     workers:
       - name: w
-        machine: {type: m}
+        zones: [nova]
 "#;
 
 fn document(yaml: &str) -> Document {
@@ -30,11 +37,12 @@ fn document(yaml: &str) -> Document {
 }
 
 fn judge(yaml: &str) -> String {
-    let findings = match ShootInput::read(&document(yaml), Reading::Strict) {
-        Ok(Some(input)) => validate(&input),
-        Ok(None) => return "workerless".to_owned(),
-        Err(errors) => return errors.to_string(),
-    };
+    let document = document(yaml);
+    let Examined { findings, input } = examine(&Reviewed::create(&document), &Resolved::new());
+    if is_workerless(&document) {
+        assert!(input.is_none() && findings.is_empty());
+        return "workerless".to_owned();
+    }
     if findings.errors.is_empty() { String::new() } else { findings.errors.to_string() }
 }
 
@@ -68,7 +76,7 @@ fn a_shoot_is_judged_with_paths_of_its_own() {
             "workers: 10.0.0.0/19",
             r#"spec.provider.infrastructureConfig.networks.workers: Invalid value: "10.0.0.0/19": must be a subset of "networking.nodes" ("10.250.0.0/16")"#,
         ),
-        ("workerless", "workers:\n      - name: w\n        machine: {type: m}", "type: openstack2", "workerless"),
+        ("workerless", "workers:\n      - name: w\n        zones: [nova]", "workers: []", "workerless"),
         (
             "an overlay that is no boolean",
             "type: calico",
@@ -85,7 +93,7 @@ fn a_shoot_is_judged_with_paths_of_its_own() {
             "duplicates inside and outside of the config",
             "floatingPoolName: pool",
             "floatingPoolName: pool\n      floatingPoolName: pool\n    type: openstack",
-            r#"[spec.provider.type: Duplicate value: "type": the field is given more than once, spec.provider.infrastructureConfig.floatingPoolName: Duplicate value: "floatingPoolName": the field is given more than once]"#,
+            r#"[spec.provider.infrastructureConfig.floatingPoolName: Duplicate value: "floatingPoolName": the field is given more than once, spec.provider.type: Duplicate value: "type": the field is given more than once]"#,
         ),
         (
             "another kind of config",
@@ -109,8 +117,6 @@ fn a_shoot_is_judged_with_paths_of_its_own() {
                     "      floatingPoolName: pool\n      floatingPoolName: pool\n",
                 )
                 .replace("    workers:\n", "    type: openstack\n    workers:\n")
-        } else if case == "workerless" {
-            SHOOT.replace("    workers:\n      - name: w\n        machine: {type: m}\n", "")
         } else {
             SHOOT.replacen(old, new, 1)
         };
@@ -125,17 +131,17 @@ fn a_shoot_without_config_is_told_so() {
     let yaml = format!("{before}    workers:\n{after}");
     assert_eq!(
         judge(&yaml),
-        "spec.provider.infrastructureConfig: Required value: infrastructureConfig must be set for OpenStack shoots"
+        "[spec.provider.infrastructureConfig: Required value: infrastructureConfig must be set for OpenStack shoots, \
+         spec.provider.controlPlaneConfig: Required value: controlPlaneConfig must be set for OpenStack shoots]"
     );
 }
 
 #[test]
 fn an_old_shoot_may_hold_what_is_not_known_any_more() {
     let old = SHOOT.replace("        workers: 10.250.0.0/19", "        workers: 10.250.0.0/20\n        gone: true");
-    let old = ShootInput::read(&document(&old), Reading::Lenient).unwrap().unwrap();
-    let new = ShootInput::read(&document(SHOOT), Reading::Strict).unwrap().unwrap();
+    let (old, new) = (document(&old), document(SHOOT));
     assert_eq!(
-        validate_update(&new, &old).to_string(),
+        examine(&Reviewed::update(&new, &old), &Resolved::new()).findings.errors.to_string(),
         r#"spec.provider.infrastructureConfig.networks.workers: Invalid value: "10.250.0.0/19": field is immutable"#
     );
 }
@@ -146,7 +152,7 @@ fn what_the_later_stages_need_is_taken_out_of_the_shoot() {
         "    type: calico",
         "    type: calico\n    ipFamilies: [IPv4]\n    services: 100.64.0.0/13\n    providerConfig: {overlay: {enabled: false}}",
     );
-    let input = ShootInput::read(&document(&yaml), Reading::Strict).unwrap().unwrap();
+    let input = examine(&Reviewed::create(&document(&yaml)), &Resolved::new()).input.unwrap();
     assert_eq!(input.nodes(), Some("10.250.0.0/16"));
     assert_eq!(input.pods(), Some("100.96.0.0/11"));
     assert_eq!(input.services(), Some("100.64.0.0/13"));
