@@ -33,6 +33,18 @@ pub(crate) const RULES: &[Rule] = &[
         &["pkg/netmodel", "pkg/openstack", "pkg/openstack-types", "pkg/runtime", "validation", "apis"],
     ),
     rule("reconciler/extension", &["apis"]),
+    rule(
+        "reconciler/webhooks",
+        &[
+            "reconciler/infrastructure",
+            "pkg/admission",
+            "pkg/openstack",
+            "pkg/openstack-types",
+            "pkg/runtime",
+            "validation",
+            "apis",
+        ],
+    ),
     rule("validation", &["apis", "pkg/openstack-types"]),
     rule("apis", &[]),
     rule("pkg/openstack", &["pkg/openstack-types"]),

@@ -55,6 +55,7 @@
 //! ```
 
 pub mod certificates;
+pub mod cluster;
 mod error;
 mod health;
 mod limits;

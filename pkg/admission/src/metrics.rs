@@ -58,7 +58,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Registers all of them:
-    /// `admission_review_duration_seconds{path, verdict}` (verdict: allowed, patched, refused, unreadable, late, broken),
+    /// `admission_review_duration_seconds{path, verdict}` (verdict: allowed, patched, refused, unreadable, unavailable, late, broken),
     /// `admission_refusals_total{path, field}`, `admission_rejected_total{reason}` (requests and connections that never
     /// became a review), `admission_connections`, `admission_certificate_expiry_timestamp_seconds`, and
     /// `admission_limit{name}` (the effective [`Limits`], in bytes, seconds or connections).

@@ -1,6 +1,6 @@
 //! What a handler says, and how it reads on the wire.
 
-use fabric_apis::field::{ErrorList, Findings};
+use fabric_apis::field::{ErrorList, ErrorType, Findings};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -56,7 +56,8 @@ impl Verdict {
         Self { decision: Decision::Allowed(patch), ..Self::allowed() }
     }
 
-    /// Refused (403) with every error, joined as Kubernetes joins them; allowed if there is none.
+    /// Refused with every error, joined as Kubernetes joins them; allowed if there is none. The code is 403, or 503 when an
+    /// error is none of the user's (something else could not be read): the same object may pass a moment later.
     pub fn of_errors(errors: &ErrorList) -> Self {
         if errors.is_empty() {
             return Self::allowed();
@@ -65,7 +66,8 @@ impl Verdict {
             .iter()
             .map(|error| Cause { reason: error.kind.as_cause(), field: error.field.clone(), message: error.body() })
             .collect();
-        let mut status = Status::new(403, errors.to_string());
+        let ours = errors.iter().any(|error| error.kind == ErrorType::InternalError);
+        let mut status = Status::new(if ours { 503 } else { 403 }, errors.to_string());
         status.details = Some(Details { causes });
         let fields = errors.iter().map(|error| error.field.clone()).collect();
         Self { decision: Decision::Refused(status), warnings: Vec::new(), fields }
@@ -149,6 +151,7 @@ impl Verdict {
                 403 => "refused",
                 400 => "unreadable",
                 504 => "late",
+                503 => "unavailable",
                 _ => "broken",
             },
         }

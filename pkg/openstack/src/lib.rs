@@ -50,4 +50,4 @@ pub use error::Error;
 pub use keystone::KeystoneAuth;
 pub use metrics::{Metrics, Stats};
 pub use retry::RetryPolicy;
-pub use sessions::Sessions;
+pub use sessions::{Sessions, fingerprint};

@@ -47,7 +47,7 @@ impl Sessions {
     /// # Errors
     /// As [`Client::connect`].
     pub async fn client(&self, credentials: &Credentials) -> Result<Client, Error> {
-        let key = key(credentials);
+        let key = fingerprint(credentials);
         if let Some(client) = self.find(&key) {
             return Ok(client);
         }
@@ -94,9 +94,9 @@ impl Sessions {
     }
 }
 
-/// SHA-256 over everything that makes a session another one. Every part is preceded by its length, so that no two
-/// credentials run into the same bytes.
-fn key(credentials: &Credentials) -> [u8; 32] {
+/// Tells credentials apart without holding them: SHA-256 over everything that makes a session another one. Every part is
+/// preceded by its length, so that no two credentials run into the same bytes.
+pub fn fingerprint(credentials: &Credentials) -> [u8; 32] {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
         hash.update((text.len() as u64).to_be_bytes());

@@ -1,0 +1,225 @@
+//! From a reviewed object to what a look into the cloud needs: the specification, and a login.
+
+use std::collections::BTreeMap;
+
+use fabric_apis::decode::{self, Kinded};
+use fabric_apis::field::Path;
+use fabric_apis::gardener::{
+    CloudProfile, Cluster, CredentialsBinding, Infrastructure, NamespacedCloudProfile, SecretBinding, Shoot,
+};
+use fabric_apis::openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig};
+use fabric_infrastructure::Input;
+use fabric_openstack::config::secret::{Defaults, Usage, credentials};
+use fabric_openstack_types::credentials::Credentials;
+use fabric_validation::openstack::PROVIDER_TYPE;
+use fabric_validation::openstack::admission::{Entry, Reference, ReferenceKind, Resolved, Reviewed, Webhook};
+use fabric_validation::openstack::bindings::{credentials_of, entries, secret_of};
+use fabric_validation::openstack::secret::key;
+use fabric_validation::openstack::shoot::{CONFIG_PATH, ShootInput, examine};
+
+use super::{Subject, Unchecked, path_of};
+
+/// Where the config stands in an Infrastructure.
+const PROVIDER_CONFIG: &str = "spec.providerConfig";
+/// What of a Shoot says where its infrastructure lies and how it looks. Another change needs no look into the cloud.
+const SAYS: [&str; 7] = [
+    CONFIG_PATH,
+    "spec.networking",
+    "spec.region",
+    "spec.cloudProfile",
+    "spec.cloudProfileName",
+    "spec.secretBindingName",
+    "spec.credentialsBindingName",
+];
+
+/// An object whose cloud can be looked at.
+pub(super) enum About {
+    /// A Shoot in the garden.
+    Shoot(Box<ShootInput>),
+    /// An Infrastructure in the seed.
+    Infrastructure(Box<(Infrastructure, InfrastructureConfig)>),
+}
+
+impl About {
+    /// `None` for an object that no dynamic rule is for: another kind, another provider, without workers, on its way
+    /// out, or as it was where it matters.
+    pub(super) fn of(entry: &Entry, reviewed: &Reviewed<'_>) -> Option<Self> {
+        if reviewed.is_in_deletion() {
+            return None;
+        }
+        let is_ours = |path: &str| reviewed.at(path).is_some_and(|provider| provider == PROVIDER_TYPE);
+        match (entry.webhook, entry.kind) {
+            (Webhook::Validate, "Shoot") => {
+                if !is_ours("spec.provider.type") || SAYS.iter().all(|path| reviewed.is_unchanged(path)) {
+                    return None;
+                }
+                Some(Self::Shoot(Box::new(examine(reviewed, &Resolved::new()).input?)))
+            }
+            (Webhook::Infrastructure, "Infrastructure") => {
+                if !is_ours("spec.type") || reviewed.is_unchanged("spec") {
+                    return None;
+                }
+                let config = reviewed.object.strict_at(PROVIDER_CONFIG).ok()??;
+                let object: Infrastructure = decode::lenient(&reviewed.object.value).ok()?;
+                Some(Self::Infrastructure(Box::new((object, config))))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where the config stands.
+    pub(super) fn path(&self) -> Path<'static> {
+        match self {
+            Self::Shoot(_) => path_of(CONFIG_PATH),
+            Self::Infrastructure(_) => path_of(PROVIDER_CONFIG),
+        }
+    }
+
+    /// The objects that [`About::subject`] needs and that nobody looked for yet.
+    pub(super) fn references(&self, resolved: &Resolved) -> Vec<Reference> {
+        let mut wanted = match self {
+            Self::Shoot(input) => {
+                let mut wanted: Vec<Reference> = profile_of(&input.shoot).into_iter().collect();
+                if let Some(binding) = binding_of(&input.shoot) {
+                    wanted.extend(login_of(&binding, resolved).ok());
+                    wanted.push(binding);
+                }
+                wanted
+            }
+            Self::Infrastructure(object) => vec![cluster_of(&object.0), cloudprovider(&object.0)],
+        };
+        wanted.retain(|reference| resolved.get(reference).is_none());
+        wanted
+    }
+
+    /// Specification and login.
+    ///
+    /// # Errors
+    /// What is missing, or can't be used; without a value of a secret.
+    pub(super) fn subject(self, resolved: &Resolved) -> Result<Subject, Unchecked> {
+        match self {
+            Self::Shoot(input) => of_shoot(*input, resolved),
+            Self::Infrastructure(object) => of_infrastructure(*object, resolved),
+        }
+    }
+}
+
+fn of_shoot(shoot: ShootInput, resolved: &Resolved) -> Result<Subject, Unchecked> {
+    let reference = profile_of(&shoot.shoot).ok_or("the shoot names no CloudProfile")?;
+    let profile = if reference.kind == ReferenceKind::NamespacedCloudProfile {
+        read::<NamespacedCloudProfile>(&reference, resolved)?.provider_config().cloned()
+    } else {
+        read::<CloudProfile>(&reference, resolved)?.spec.provider_config
+    };
+    let profile = profile_config(profile.as_ref(), &reference)?;
+    let binding = binding_of(&shoot.shoot).ok_or("the shoot names no credentials")?;
+    let login = login_of(&binding, resolved)?;
+    let mut input = Input::of_shoot(shoot);
+    let credentials = log_in(&login, resolved, &profile, input.shoot.region.as_deref())?;
+    input.profile = Some(profile);
+    Ok(Subject { input, credentials })
+}
+
+fn of_infrastructure(
+    (object, config): (Infrastructure, InfrastructureConfig),
+    resolved: &Resolved,
+) -> Result<Subject, Unchecked> {
+    let reference = cluster_of(&object);
+    let cluster: Cluster = read(&reference, resolved)?;
+    let within = |error: decode::Error| format!("{reference} can't be read: {error}");
+    let shoot = cluster.spec.shoot().map_err(within)?;
+    let profile =
+        profile_config(cluster.spec.cloud_profile().map_err(within)?.spec.provider_config.as_ref(), &reference)?;
+    let mut facts = Input::of_shoot(ShootInput { shoot, config: InfrastructureConfig::default() }).shoot;
+    facts.technical_id = object.metadata.namespace.clone().unwrap_or_default();
+    facts.region = Some(object.spec.region.clone()).filter(|region| !region.is_empty()).or(facts.region);
+    let credentials = log_in(&cloudprovider(&object), resolved, &profile, facts.region.as_deref())?;
+    let input = Input { config, profile: Some(profile), shoot: facts, path: PROVIDER_CONFIG };
+    Ok(Subject { input, credentials })
+}
+
+fn profile_of(shoot: &Shoot) -> Option<Reference> {
+    let namespace = shoot.metadata.namespace.as_deref().unwrap_or_default();
+    let (kind, name) = match &shoot.spec.cloud_profile {
+        Some(profile) if profile.kind == NamespacedCloudProfile::KIND => {
+            (ReferenceKind::NamespacedCloudProfile, profile.name.as_str())
+        }
+        Some(profile) => (ReferenceKind::CloudProfile, profile.name.as_str()),
+        None => (ReferenceKind::CloudProfile, shoot.spec.cloud_profile_name.as_deref().unwrap_or_default()),
+    };
+    (!name.is_empty()).then(|| Reference::new(kind, namespace, name))
+}
+
+fn binding_of(shoot: &Shoot) -> Option<Reference> {
+    let namespace = shoot.metadata.namespace.as_deref().unwrap_or_default();
+    let named = |kind, name: &Option<String>| {
+        let name = name.as_deref().filter(|name| !name.is_empty())?;
+        Some(Reference::new(kind, namespace, name))
+    };
+    named(ReferenceKind::CredentialsBinding, &shoot.spec.credentials_binding_name)
+        .or_else(|| named(ReferenceKind::SecretBinding, &shoot.spec.secret_binding_name))
+}
+
+/// The secret that a binding leads to.
+fn login_of(binding: &Reference, resolved: &Resolved) -> Result<Reference, Unchecked> {
+    if binding.kind == ReferenceKind::SecretBinding {
+        return Ok(secret_of(&read::<SecretBinding>(binding, resolved)?));
+    }
+    credentials_of(&read::<CredentialsBinding>(binding, resolved)?).map_err(|error| format!("{binding}: {error}"))
+}
+
+fn cluster_of(object: &Infrastructure) -> Reference {
+    Reference::new(ReferenceKind::Cluster, "", object.metadata.namespace.as_deref().unwrap_or_default())
+}
+
+fn cloudprovider(object: &Infrastructure) -> Reference {
+    let reference = &object.spec.secret_ref;
+    Reference::new(ReferenceKind::Secret, reference.namespace.as_str(), reference.name.as_str())
+}
+
+fn read<T: serde::de::DeserializeOwned>(reference: &Reference, resolved: &Resolved) -> Result<T, Unchecked> {
+    let found = resolved.read(reference, &Path::nil()).map_err(|error| match error.kind {
+        fabric_apis::field::ErrorType::NotFound => format!("there is no {reference}"),
+        _ => error.detail,
+    })?;
+    found.ok_or_else(|| format!("{reference} was not looked for"))
+}
+
+fn profile_config(raw: Option<&serde_json::Value>, of: &Reference) -> Result<CloudProfileConfig, Unchecked> {
+    let raw = raw.filter(|raw| !raw.is_null()).ok_or_else(|| format!("{of} has no providerConfig"))?;
+    decode::lenient(raw).map_err(|error| format!("providerConfig of {of} can't be read: {error}"))
+}
+
+/// The login in a secret, for the cloud of the profile.
+///
+/// Where Keystone is, and whose certificates count, says the operator's profile alone, as on the way to a seed: a
+/// secret is written by a project's members, and must not make this program send its requests to a host of theirs.
+fn log_in(
+    secret: &Reference,
+    resolved: &Resolved,
+    profile: &CloudProfileConfig,
+    region: Option<&str>,
+) -> Result<Credentials, Unchecked> {
+    let data = entries(secret, resolved, &Path::nil()).map_err(|error| match error.kind {
+        fabric_apis::field::ErrorType::NotFound => format!("there is no {secret}"),
+        _ => error.detail,
+    })?;
+    let data = data.ok_or_else(|| format!("{secret} was not looked for"))?;
+    let region = region.unwrap_or_default();
+    let (url, ca) =
+        profile.keystone(region).ok_or_else(|| format!("the CloudProfile names no Keystone for region {region:?}"))?;
+    let texts: BTreeMap<String, String> = data
+        .into_iter()
+        .filter(|(name, _)| ![key::AUTH_URL, key::CA_CERT, key::INSECURE].contains(&name.as_str()))
+        .filter_map(|(name, value)| Some((name, String::from_utf8(value).ok()?)))
+        .collect();
+    let defaults = Defaults {
+        auth_url: Some(url.to_owned()),
+        region: Some(region.to_owned()).filter(|region| !region.is_empty()),
+        ca_cert: ca.map(str::to_owned),
+    };
+    let mut credentials = credentials(&secret.to_string(), &texts, Usage::Infrastructure, &defaults)
+        .map_err(|error| error.to_string())?;
+    credentials.insecure = profile.keystone_force_insecure;
+    Ok(credentials)
+}

@@ -1,0 +1,157 @@
+//! A program with webhooks: its flags, and how its parts are started and stopped.
+//!
+//! ```text
+//!  start  logs, signals ─► clusters ─► lease ─► certificates ─► sockets ─► server
+//!  stop   server drains (certificates still renewed) ─► certificates ─► lease is given back
+//! ```
+
+mod args;
+mod certificates;
+mod registration;
+
+use std::future::pending;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use fabric_admission::certificates::{Leader, Serving};
+use fabric_admission::{Health, Limits, Metrics, Server, Service, Shutdown};
+use fabric_runtime::lease::{ClusterLease, Timing};
+use fabric_runtime::{Elector, Leadership, cluster, logging, stopped};
+use fabric_validation::openstack::admission::{Defaults, Webhook};
+use kube::Client;
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::dynamic::Dynamic;
+use crate::fetch::ClusterFetch;
+use crate::{Error, Rules, routes};
+
+pub use args::{Args, Mode};
+
+/// What makes one program another than the next.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Gardener's name for it, without the prefix `gardener-extension-`: `admission-openstack-fabric`. Secrets, Service,
+    /// lease and webhook configurations are named after it.
+    pub component: &'static str,
+    /// What it serves.
+    pub webhooks: Vec<Webhook>,
+    /// What new shoots get.
+    pub defaults: Defaults,
+}
+
+impl Program {
+    /// The name with Gardener's prefix.
+    pub fn full_name(&self) -> String {
+        format!("gardener-extension-{}", self.component)
+    }
+
+    /// As [`Program::run`], for `main`: what keeps it from starting is told on standard error, logs or not.
+    pub async fn main(self, args: Args) -> ExitCode {
+        match self.run(args).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// Runs until a signal says to stop and the last request is answered.
+    ///
+    /// # Errors
+    /// What keeps it from starting: a flag, a cluster that is not named, a socket, certificate files.
+    pub async fn run(self, args: Args) -> Result<(), Error> {
+        logging::init(args.logging)?;
+        let stop = stopped()?;
+        args.check()?;
+        // Where the webhooks are registered and objects are read, and where this program itself lives.
+        let garden = cluster::connect(args.kubeconfig.as_deref()).await?;
+        let home = args.home(&garden).await?;
+        let lease = self.lease(&args, &home)?;
+        let leadership = lease.as_ref().map_or_else(Leadership::alone, Elector::leadership);
+        let leader: Leader = Arc::new(move || leadership.is_held());
+
+        let mut registry = Registry::default();
+        let metrics = Metrics::register(&mut registry);
+        let serving = Serving::new();
+        let renewing = certificates::keep(&self, &args, (&garden, &home), &serving, &metrics, leader)?;
+        let server = self.server(&args, garden, Arc::clone(&serving), metrics, registry)?;
+
+        let webhooks = listen((args.host, args.port).into()).await?;
+        let mut operations = Vec::new();
+        for address in args.operations() {
+            operations.push(listen(address).await?);
+        }
+        tracing::info!(
+            component = self.component,
+            version = env!("CARGO_PKG_VERSION"),
+            webhooks = %shown(&webhooks),
+            operations = ?operations.iter().map(shown).collect::<Vec<_>>(),
+            dynamic_validation = ?args.dynamic_validation,
+            "serving"
+        );
+        let (resign, resigned) = oneshot::channel::<()>();
+        let holding = tokio::spawn(async move {
+            match lease {
+                Some(lease) => {
+                    lease.run(async { drop(resigned.await) }).await;
+                }
+                None => drop(resigned.await),
+            }
+        });
+        let renewing = tokio::spawn(renewing);
+        server.run(webhooks, operations, stop).await;
+        // In this order: whoever takes the lease finds nobody writing.
+        renewing.abort();
+        // It was aborted, or it panicked: both are its end.
+        let _ = renewing.await;
+        let _ = resign.send(());
+        let _ = holding.await;
+        Ok(())
+    }
+
+    fn lease(&self, args: &Args, home: &Client) -> Result<Option<Elector>, Error> {
+        if !args.leader_election {
+            return Ok(None);
+        }
+        let namespace = args.lease_namespace()?;
+        let name = args.leader_election_id.clone().unwrap_or_else(|| self.full_name());
+        let store = ClusterLease::new(home.clone(), namespace, name);
+        Ok(Some(Elector::new(Arc::new(store), cluster::identity(), Timing::default())))
+    }
+
+    fn server(
+        &self,
+        args: &Args,
+        garden: Client,
+        serving: Arc<Serving>,
+        metrics: Metrics,
+        mut registry: Registry,
+    ) -> Result<Server, Error> {
+        let dynamic = Dynamic::new(args.dynamic_validation, args.dynamic_time(), &mut registry);
+        let rules = Rules { fetch: Arc::new(ClusterFetch::new(garden)), dynamic, defaults: self.defaults };
+        let routes = routes(&self.webhooks, &Arc::new(rules))?;
+        let certificate = Arc::clone(&serving);
+        let health = Health::new().with("certificate", Arc::new(move || certificate.check(jiff::Timestamp::now())));
+        let service = Service::new(routes, health, Limits::default(), metrics, registry);
+        let shutdown = Shutdown { notice: args.shutdown_notice.into(), ..Shutdown::default() };
+        Ok(Server::new(Arc::new(service), serving, shutdown)?)
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    TcpListener::bind(address).await.map_err(|source| Error::Listen { address, source })
+}
+
+/// Where a socket listens: with port 0 the system chose.
+fn shown(listener: &TcpListener) -> String {
+    listener.local_addr().map_or_else(|error| error.to_string(), |address| address.to_string())
+}
+
+/// Nothing to do, for ever.
+async fn idle() {
+    pending().await
+}

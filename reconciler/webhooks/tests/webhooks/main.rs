@@ -1,0 +1,2 @@
+//! The webhooks against an embedded cloud.
+fn main() {}
