@@ -44,7 +44,7 @@ pub(super) fn join(objects: &mut [Object], facts: &Facts) {
         let Some(subject) = &mut object.subject else { continue };
         if subject.wants_cluster {
             around.complete(subject);
-            if facts.asks_create() {
+            if facts.asks_create() && !subject.leaves {
                 let path = fabric_infrastructure::validate::root(subject.input.path);
                 let found = infrastructure::validate(&subject.input.config, &subject.input.static_context(), &path);
                 object.report.add(found);
@@ -91,7 +91,7 @@ fn floating_pool(subject: &Subject, domain: Option<&str>) -> Findings {
     let input = &subject.input;
     let Some(profile) = &input.profile else { return findings };
     let changed = subject.before.as_ref().is_none_or(|old| old.floating_pool_name != input.config.floating_pool_name);
-    if input.config.floating_pool_name.is_empty() || !changed {
+    if input.config.floating_pool_name.is_empty() || !changed || subject.leaves {
         return findings;
     }
     let root: Path<'_> = fabric_infrastructure::validate::root(input.path);

@@ -3,11 +3,13 @@
 //!
 //! ```text
 //!   sources ─► pool (threads) ─► read: Document ─► Object { Report, Subject?, Beside? }
+//!                                                      ├─► admit: profiles, bindings ─► Report
 //!                                                      └─► join: Cluster, CloudProfile ─► Report, Subject
 //! ```
 //!
 //! A file that is neither YAML nor JSON gives one report, and none of its objects counts.
 
+mod admit;
 mod join;
 mod old;
 mod pool;
@@ -16,6 +18,7 @@ mod read;
 use std::{collections::BTreeMap, sync::Arc};
 
 use fabric_apis::{
+    decode::Document,
     field::{Error as FieldError, ErrorList, Findings, Warning},
     gardener::IpFamily,
     openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig},
@@ -94,6 +97,8 @@ pub(crate) struct Subject {
     pub(crate) state: Option<serde_json::Value>,
     /// Whether rules wait for the facts of a `Cluster`.
     pub(crate) wants_cluster: bool,
+    /// The object is in deletion: no rule is for it.
+    pub(crate) leaves: bool,
 }
 
 /// What other objects need.
@@ -122,6 +127,8 @@ pub(crate) struct Object {
     pub(crate) beside: Option<Beside>,
     /// A secret that one can log in with.
     pub(crate) login: Option<Login>,
+    /// The object itself, where others refer to it or its rules wait for others.
+    pub(crate) kept: Option<Document>,
 }
 
 /// The data of a cloudprovider secret.
@@ -197,6 +204,9 @@ impl Facts {
 /// None about an object: those are in the reports.
 pub(crate) fn load(sources: &[Source], facts: &Facts) -> Result<Vec<Object>> {
     let mut objects = pool::read_all(sources, facts);
+    if facts.asks_create() {
+        admit::judge(&mut objects);
+    }
     join::join(&mut objects, facts);
     Ok(objects)
 }
@@ -216,7 +226,7 @@ pub(crate) fn profile(path: &std::path::Path) -> Result<CloudProfileConfig> {
     let documents = fabric_apis::decode::documents("", &bytes).map_err(|error| stop(syntax_text(&error)))?;
     let mut found = Vec::new();
     for document in documents.into_iter().flat_map(crate::objects::read::expand) {
-        if let Some(profile) = read::profile(document).map_err(|errors| stop(errors.to_string()))? {
+        if let Some(profile) = read::profile(&document).map_err(|errors| stop(errors.to_string()))? {
             found.push(profile.config);
         }
     }

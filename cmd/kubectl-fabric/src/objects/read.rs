@@ -5,12 +5,16 @@ use std::sync::Arc;
 use fabric_apis::{
     decode::{self, Document, Kinded, Problem},
     field::{self, ErrorList, Findings, Path},
-    gardener::{CloudProfile, Cluster, Infrastructure, NamespacedCloudProfile, Secret, Shoot},
+    gardener::{
+        CloudProfile, Cluster, CredentialsBinding, Infrastructure, InternalSecret, NamespacedCloudProfile, Secret,
+        SecretBinding, Shoot,
+    },
     openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig},
 };
 use fabric_infrastructure::{Input, Shoot as ShootFacts};
 use fabric_validation::openstack::{
-    admission::{Resolved, Reviewed},
+    PROVIDER_TYPE,
+    admission::{Resolved, Reviewed, entry},
     infrastructure::{self, StaticContext},
     secret,
     shoot::{self, CONFIG_PATH, Examined, ShootInput},
@@ -58,7 +62,7 @@ pub(super) fn object(document: Document, file: &Arc<str>, facts: &Facts) -> Obje
         note: None,
         skipped: false,
     };
-    let object = Object { report, subject: None, beside: None, login: None };
+    let object = Object { report, subject: None, beside: None, login: None, kept: None };
     let mut reader = Reader { object, is_change_judged: false, facts, namespace, name };
     if let Err(errors) = reader.read(document) {
         reader.object.report.errors.extend(errors);
@@ -70,17 +74,17 @@ pub(super) fn object(document: Document, file: &Arc<str>, facts: &Facts) -> Obje
 ///
 /// # Errors
 /// What does not fit.
-pub(super) fn profile(document: Document) -> Result<Option<Profile>, ErrorList> {
-    let (namespace, name) = (namespace(&document), document.name().to_owned());
+pub(super) fn profile(document: &Document) -> Result<Option<Profile>, ErrorList> {
+    let (namespace, name) = (namespace(document), document.name().to_owned());
     let errors = |error: decode::Error| error.to_field_errors(&Path::nil());
-    let (kind, config) = if is::<CloudProfile>(&document) {
+    let (kind, config) = if is::<CloudProfile>(document) {
         let found: CloudProfile = document.lenient().map_err(errors)?;
         (CloudProfile::KIND, found.spec.provider_config)
-    } else if is::<NamespacedCloudProfile>(&document) {
+    } else if is::<NamespacedCloudProfile>(document) {
         let found: NamespacedCloudProfile = document.lenient().map_err(errors)?;
         (NamespacedCloudProfile::KIND, found.provider_config().cloned())
-    } else if is::<CloudProfileConfig>(&document) {
-        (CloudProfileConfig::KIND, Some(document.value))
+    } else if is::<CloudProfileConfig>(document) {
+        (CloudProfileConfig::KIND, Some(document.value.clone()))
     } else {
         return Ok(None);
     };
@@ -94,7 +98,7 @@ fn profile_config(raw: Value, path: &Path<'_>) -> Result<CloudProfileConfig, Err
     decode::lenient(&raw).map_err(|error| error.to_field_errors(path))
 }
 
-fn namespace(document: &Document) -> String {
+pub(super) fn namespace(document: &Document) -> String {
     let metadata = document.value.get("metadata");
     metadata.and_then(|it| it.get("namespace")).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
@@ -118,17 +122,45 @@ impl Reader<'_> {
         match (document.kind(), version) {
             (InfrastructureConfig::KIND, _) => self.config(&document),
             (Shoot::KIND, Shoot::API_VERSION) => self.shoot(&document),
-            (Infrastructure::KIND, Infrastructure::API_VERSION) => self.infrastructure(document),
+            (Infrastructure::KIND, Infrastructure::API_VERSION) => self.infrastructure(&document),
             (Cluster::KIND, Cluster::API_VERSION) => self.cluster(document),
-            (CloudProfile::KIND | NamespacedCloudProfile::KIND, CloudProfile::API_VERSION)
-            | (CloudProfileConfig::KIND, CloudProfileConfig::API_VERSION) => {
+            (CloudProfile::KIND | NamespacedCloudProfile::KIND, CloudProfile::API_VERSION) => self.profile(document),
+            (CloudProfileConfig::KIND, CloudProfileConfig::API_VERSION) => {
                 self.duplicates(&document);
-                self.object.beside = profile(document)?.map(|profile| Beside::Profile(Box::new(profile)));
+                self.object.beside = profile(&document)?.map(|profile| Beside::Profile(Box::new(profile)));
                 Ok(())
             }
-            ("Secret", "v1") => self.secret(&document),
+            (SecretBinding::KIND, SecretBinding::API_VERSION)
+            | (CredentialsBinding::KIND, CredentialsBinding::API_VERSION)
+            | (InternalSecret::KIND, InternalSecret::API_VERSION) => {
+                self.duplicates(&document);
+                self.object.kept = Some(document);
+                Ok(())
+            }
+            ("Secret", "v1") => {
+                self.secret(&document)?;
+                self.object.kept = Some(document);
+                Ok(())
+            }
             _ => self.other(&document),
         }
+    }
+
+    /// An offer. Its rules are asked once everything beside it is read.
+    fn profile(&mut self, document: Document) -> Result<(), ErrorList> {
+        let provider = document.value.pointer("/spec/type").and_then(Value::as_str).unwrap_or_default();
+        if !provider.is_empty() && provider != PROVIDER_TYPE {
+            self.skip(format!("its provider is {provider}"));
+            return Ok(());
+        }
+        match profile(&document) {
+            Ok(found) => self.object.beside = found.map(|profile| Beside::Profile(Box::new(profile))),
+            // The rules for a new object tell the same.
+            Err(_) if self.facts.asks_create() => {}
+            Err(errors) => return Err(errors),
+        }
+        self.object.kept = Some(document);
+        Ok(())
     }
 
     fn other(&mut self, document: &Document) -> Result<(), ErrorList> {
@@ -149,6 +181,8 @@ impl Reader<'_> {
             (CloudProfile::KIND, CloudProfile::API_VERSION),
             (NamespacedCloudProfile::KIND, CloudProfile::API_VERSION),
             (CloudProfileConfig::KIND, CloudProfileConfig::API_VERSION),
+            (SecretBinding::KIND, SecretBinding::API_VERSION),
+            (CredentialsBinding::KIND, CredentialsBinding::API_VERSION),
         ];
         if let Some((_, wanted)) = known.iter().find(|(name, wanted)| *name == kind && group(wanted) == group(version))
         {
@@ -222,7 +256,7 @@ impl Reader<'_> {
 
     fn shoot(&mut self, document: &Document) -> Result<(), ErrorList> {
         let provider = document.value.pointer("/spec/provider/type").and_then(Value::as_str).unwrap_or_default();
-        if !provider.is_empty() && provider != "openstack" {
+        if !provider.is_empty() && provider != PROVIDER_TYPE {
             self.skip(format!("its provider is {provider}"));
             return Ok(());
         }
@@ -246,25 +280,32 @@ impl Reader<'_> {
         let mut input = Input::of_shoot(shoot);
         input.shoot.region = input.shoot.region.or_else(|| self.facts.region.clone());
         self.subject(input, profile, None);
+        if let Some(subject) = &mut self.object.subject {
+            subject.leaves = reviewed.is_in_deletion();
+        }
         Ok(())
     }
 
-    fn infrastructure(&mut self, document: Document) -> Result<(), ErrorList> {
-        let path = Path::new(PROVIDER_CONFIG);
+    fn infrastructure(&mut self, document: &Document) -> Result<(), ErrorList> {
+        let leaves = Reviewed::create(document).is_in_deletion();
+        let found: Infrastructure = document.lenient().map_err(|error| error.to_field_errors(&Path::nil()))?;
+        let provider = found.spec.type_.as_str();
+        if !provider.is_empty() && provider != PROVIDER_TYPE {
+            self.skip(format!("its type is {provider}"));
+            return Ok(());
+        }
+        let Ok(Some(config)) = document.strict_at::<InfrastructureConfig>(PROVIDER_CONFIG) else {
+            // What can be read of it is judged all the same: all findings at once.
+            if let Some(rules) = entry(Infrastructure::API_VERSION, Infrastructure::KIND) {
+                self.object.report.add(rules.judge(&Reviewed::create(document), &Resolved::new()));
+            }
+            return Ok(());
+        };
         for duplicate in document.duplicates_outside(PROVIDER_CONFIG) {
             let problems = vec![Problem::Duplicate(duplicate.to_owned())];
             let error = decode::Error::Fields { strict: true, problems };
             self.object.report.errors.extend(error.to_field_errors(&Path::nil()));
         }
-        let config = document.strict_at::<InfrastructureConfig>(PROVIDER_CONFIG);
-        let config = config.map_err(|error| error.to_field_errors(&path))?;
-        let found: Infrastructure = document.lenient().map_err(|error| error.to_field_errors(&Path::nil()))?;
-        let provider = found.spec.type_.as_str();
-        if !provider.is_empty() && provider != "openstack" {
-            self.skip(format!("its type is {provider}"));
-            return Ok(());
-        }
-        let config = config.ok_or_else(|| field::Error::required(&path, "an InfrastructureConfig must be set"))?;
         let key = found.spec.ssh_public_key.map(|key| String::from_utf8_lossy(&key.0).trim().to_owned());
         let shoot = ShootFacts {
             technical_id: self.namespace.clone(),
@@ -279,6 +320,7 @@ impl Reader<'_> {
         self.subject(Input { config, profile: None, shoot, path: PROVIDER_CONFIG }, None, state);
         if let Some(subject) = &mut self.object.subject {
             subject.wants_cluster = true;
+            subject.leaves = leaves;
         }
         Ok(())
     }
@@ -372,6 +414,7 @@ impl Reader<'_> {
             before,
             state,
             wants_cluster: false,
+            leaves: false,
         }));
     }
 }

@@ -71,7 +71,7 @@ fn offered_images_exist(
             errors.push(Error::required(path, detail));
             continue;
         }
-        let known = known.unwrap_or_else(HashSet::new);
+        let known = known.unwrap_or_default();
         for version in offer.versions.iter().map(|offered| offered.version.as_str()) {
             if !known.contains(version) && !inherited.is_some_and(|inherited| inherited.has(version)) {
                 let name = &offer.name;

@@ -41,6 +41,11 @@ pub(crate) fn judge(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Findings {
     if shoot.as_ref().is_some_and(|shoot| shoot.metadata.deletion_timestamp.is_some()) {
         return findings;
     }
+    for duplicate in reviewed.object.duplicates_outside(CONFIG_PATH) {
+        let problems = vec![decode::Problem::Duplicate(duplicate.to_owned())];
+        let error = decode::Error::Fields { strict: true, problems };
+        findings.errors.extend(error.to_field_errors(&Path::nil()));
+    }
     let path = Path::new(CONFIG_PATH);
     let config = match reviewed.object.strict_at::<InfrastructureConfig>(CONFIG_PATH) {
         Ok(Some(config)) => Some(config),
