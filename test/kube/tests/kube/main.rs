@@ -1,0 +1,14 @@
+//! What a real kube-apiserver does with Gardener's kinds and with ours.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "cases are tests: a failed expectation ends them"
+)]
+
+mod cluster;
+mod examples;
+mod kinds;
+mod objects;
