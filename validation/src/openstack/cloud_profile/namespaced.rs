@@ -1,7 +1,5 @@
 //! A project's own profile: it adds machine images to its parent's and leaves everything else alone.
 
-use std::collections::HashSet;
-
 use fabric_apis::field::{Error, ErrorList, Path};
 use fabric_apis::gardener::{CloudProfileSpec, MachineImageOffer, NamespacedCloudProfileSpec};
 use fabric_apis::openstack::v1alpha1::{CloudProfileConfig, MachineImage};
