@@ -82,12 +82,14 @@ impl Files {
                 let what = format!("{} holds no .yaml, .yml or .json file", path.display());
                 return Err(Stop::error(what).next(format!("name a file or another folder{hint}")));
             }
-            found.sort();
             all.extend(found.into_iter().map(Source::File));
         }
-        let mut seen = std::collections::HashSet::new();
-        // By path and not by name: two names that are no UTF-8 look the same.
-        all.retain(|source| seen.insert(source.clone()));
+        // One folder names no file twice.
+        if self.filename.len() > 1 {
+            let mut seen = std::collections::HashSet::new();
+            // By path and not by name: two names that are no UTF-8 look the same.
+            all.retain(|source| seen.insert(source.clone()));
+        }
         Ok(all)
     }
 }
@@ -96,14 +98,21 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Stop {
     Stop::error(format!("{}: {}", path.display(), plain(error))).next("check the path given with -f")
 }
 
+/// The files of a folder, sorted by path.
 fn list(folder: &Path, recursive: bool, found: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))? {
-        let path = entry.map_err(|error| unreadable(folder, &error))?.path();
-        if path.is_dir() {
-            // A link to a folder above would never end.
-            if recursive && !path.is_symlink() {
+    let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+    let mut entries = entries.map_err(|error| unreadable(folder, &error))?;
+    // Names compare faster than paths.
+    entries.sort_by_cached_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let kind = entry.file_type().map_err(|error| unreadable(&path, &error))?;
+        if kind.is_dir() {
+            if recursive {
                 list(&path, recursive, found)?;
             }
+        } else if kind.is_symlink() && path.is_dir() {
+            // A link to a folder above would never end.
         } else if path.extension().is_some_and(|it| it == "yaml" || it == "yml" || it == "json") {
             found.push(path);
         }

@@ -15,48 +15,62 @@ use super::{Facts, Object, Report, Syntax, read};
 use crate::input::{Source, cut};
 
 /// Files are cut into pieces of about this size: some 25 Shoots, so that also one large file keeps all cores busy and
-/// few documents are in memory at once.
+/// few documents are in memory at once. Smaller files are handed out together, up to this size.
 const PIECE: usize = 64 * 1024;
 
 /// A piece of a source to read.
-struct Job {
+struct Piece {
     number: usize,
     file: usize,
-    piece: Result<Piece, String>,
+    text: Result<Text, String>,
 }
 
-struct Piece {
+struct Text {
     bytes: Arc<Vec<u8>>,
     range: Range<usize>,
     lines_before: usize,
 }
 
-/// Hands out the pieces in order; a source is read when its turn comes.
-struct Jobs<'a> {
+/// Cuts the sources into pieces, in order; a source is read when its turn comes.
+struct Pieces<'a> {
     sources: std::iter::Enumerate<std::slice::Iter<'a, Source>>,
     file: usize,
     bytes: Arc<Vec<u8>>,
-    pieces: VecDeque<(Range<usize>, usize)>,
+    ranges: VecDeque<(Range<usize>, usize)>,
     number: usize,
 }
 
-impl Iterator for Jobs<'_> {
-    type Item = Job;
+impl Iterator for Pieces<'_> {
+    type Item = Piece;
 
-    fn next(&mut self) -> Option<Job> {
+    fn next(&mut self) -> Option<Piece> {
         self.number += 1;
-        if self.pieces.is_empty() {
+        if self.ranges.is_empty() {
             let (file, source) = self.sources.next()?;
             self.file = file;
             match source.read() {
                 Ok(bytes) => self.bytes = Arc::new(bytes),
-                Err(error) => return Some(Job { number: self.number, file, piece: Err(error) }),
+                Err(error) => return Some(Piece { number: self.number, file, text: Err(error) }),
             }
-            self.pieces = cut(&self.bytes, PIECE).into();
+            self.ranges = cut(&self.bytes, PIECE).into();
         }
-        let (range, lines_before) = self.pieces.pop_front()?;
-        let piece = Ok(Piece { bytes: self.bytes.clone(), range, lines_before });
-        Some(Job { number: self.number, file: self.file, piece })
+        let (range, lines_before) = self.ranges.pop_front()?;
+        let text = Ok(Text { bytes: self.bytes.clone(), range, lines_before });
+        Some(Piece { number: self.number, file: self.file, text })
+    }
+}
+
+impl Pieces<'_> {
+    /// The next pieces, enough to be worth the lock that the threads share; empty at the end.
+    fn job(&mut self) -> Vec<Piece> {
+        let (mut job, mut size) = (Vec::new(), 0);
+        while size < PIECE
+            && let Some(piece) = self.next()
+        {
+            size += piece.text.as_ref().map_or(0, |text| text.range.len());
+            job.push(piece);
+        }
+        job
     }
 }
 
@@ -69,20 +83,24 @@ enum Outcome {
 /// Every object of every source, in order.
 pub(super) fn read_all(sources: &[Source], facts: &Facts) -> Vec<Object> {
     let names: Vec<Arc<str>> = sources.iter().map(|source| source.name().into()).collect();
-    let jobs = Mutex::new(Jobs {
+    let pieces = Mutex::new(Pieces {
         sources: sources.iter().enumerate(),
         file: 0,
         bytes: Arc::default(),
-        pieces: VecDeque::new(),
+        ranges: VecDeque::new(),
         number: 0,
     });
     let work = || {
         let mut done = Vec::new();
         loop {
-            let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(job) = job else { return done };
-            let name = names.get(job.file).cloned().unwrap_or_default();
-            done.push((job.number, job.file, outcome(job.piece, &name, facts)));
+            let job = pieces.lock().unwrap_or_else(PoisonError::into_inner).job();
+            if job.is_empty() {
+                return done;
+            }
+            for piece in job {
+                let name = names.get(piece.file).cloned().unwrap_or_default();
+                done.push((piece.number, piece.file, outcome(piece.text, &name, facts)));
+            }
         }
     };
     let helpers = std::thread::available_parallelism().map_or(1, usize::from).saturating_sub(1);
@@ -121,9 +139,9 @@ fn assemble(all: Vec<(usize, usize, Outcome)>) -> Vec<Object> {
     objects
 }
 
-fn outcome(piece: Result<Piece, String>, name: &Arc<str>, facts: &Facts) -> Outcome {
-    let piece = match piece {
-        Ok(piece) => piece,
+fn outcome(text: Result<Text, String>, name: &Arc<str>, facts: &Facts) -> Outcome {
+    let piece = match text {
+        Ok(text) => text,
         Err(error) => return Outcome::Broken(Box::new(broken(name, error, None))),
     };
     let text = piece.bytes.get(piece.range.clone()).unwrap_or_default();
@@ -154,5 +172,5 @@ fn broken(file: &Arc<str>, detail: String, syntax: Option<Syntax>) -> Object {
         note: None,
         skipped: false,
     };
-    Object { report, subject: None, beside: None, login: None, kept: None }
+    Object { report, subject: None, beside: None, login: None }
 }
