@@ -6,7 +6,7 @@
 //!                          ├─► control_plane         (beside this module)
 //!                          ├─► workers               pools and their machines
 //!                          ├─► dns ◄──────────┐      Designate's credentials
-//!                          └─► offer ◄─ Resolved     floating pool, load balancers, server groups
+//!                          └─► garden ◄─ Resolved    floating pool, load balancers, server groups
 //!   admission asks them in this order;  mutate presets what is left open
 //! ```
 
@@ -19,8 +19,8 @@ use super::infrastructure::{self, StaticContext};
 
 pub(crate) mod admission;
 mod dns;
+pub mod garden;
 pub(crate) mod mutate;
-mod offer;
 mod read;
 mod workers;
 

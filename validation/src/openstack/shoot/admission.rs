@@ -11,7 +11,7 @@ use fabric_apis::openstack::v1alpha1::CloudProfileConfig;
 use serde_json::Value;
 
 use super::read::Parts;
-use super::{CONFIG_PATH, CONTROL_PLANE_PATH, ShootInput, dns, offer, validate, workers};
+use super::{CONFIG_PATH, CONTROL_PLANE_PATH, ShootInput, dns, garden, validate, workers};
 use crate::openstack::admission::{Reference, Resolved, Reviewed};
 use crate::openstack::control_plane::{self, Offer};
 use crate::openstack::{PROVIDER_TYPE, cloud_profile, infrastructure};
@@ -58,7 +58,7 @@ pub(crate) fn references(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Vec<Re
     }
     let Ok(shoot) = reviewed.object.lenient::<Shoot>() else { return Vec::new() };
     let old = reviewed.old.and_then(|old| old.lenient::<Shoot>().ok());
-    let mut wanted = offer::references(&shoot, resolved);
+    let mut wanted = garden::references(&shoot, resolved);
     wanted.extend(dns::references(&shoot, old.as_ref()));
     wanted
 }
@@ -128,13 +128,15 @@ impl Rules<'_> {
         if !(pool || control_plane || machines) {
             return;
         }
-        let around = offer::garden(&self.new.shoot, self.resolved, errors);
-        let Some(profile) = &around.profile else { return };
+        let (shoot, mut told) = (&self.new.shoot, |error| errors.push(error));
+        let domain = garden::domain(shoot, self.resolved).map_err(&mut told).ok().flatten();
+        let profile = garden::profile(shoot, self.resolved).map_err(&mut told).ok().flatten();
+        let Some(profile) = &profile else { return };
         if machines {
             errors.extend(workers::validate_offer(new, old, profile, &Path::new(WORKERS_PATH)));
         }
         // Pools and load balancers may be offered to one Keystone domain only.
-        if let Some(domain) = &around.domain {
+        if let Some(domain) = &domain {
             self.cloud_offer(profile, domain, pool, errors);
         }
     }

@@ -1,7 +1,7 @@
 //! What stands around a Shoot in the garden: the operator's offer, and the credentials it is made with.
 
 use fabric_apis::decode;
-use fabric_apis::field::{Error, ErrorList, Path};
+use fabric_apis::field::{Error, Path};
 use fabric_apis::gardener::{CloudProfile, CredentialsBinding, NamespacedCloudProfile, SecretBinding, Shoot};
 use fabric_apis::openstack::v1alpha1::CloudProfileConfig;
 
@@ -45,20 +45,24 @@ fn binding_name(shoot: &Shoot) -> Option<Named> {
 }
 
 /// The offer, the binding, and the secret that the binding leads to once it is there.
-pub(super) fn references(shoot: &Shoot, resolved: &Resolved) -> Vec<Reference> {
+pub fn references(shoot: &Shoot, resolved: &Resolved) -> Vec<Reference> {
     let mut wanted: Vec<Reference> = profile_name(shoot).into_iter().map(|named| named.reference).collect();
     if let Some(binding) = binding_name(shoot) {
-        wanted.extend(secret(&binding, resolved).ok().flatten());
+        wanted.extend(login_of(&binding, resolved).ok().flatten());
         wanted.push(binding.reference);
     }
     wanted
 }
 
-/// The secret that a binding leads to; `None` when nobody looked for the binding.
+/// The secret with the credentials of the Shoot; `None` when it names none, or nobody looked for the binding.
 ///
 /// # Errors
 /// About the field that names the binding.
-fn secret(binding: &Named, resolved: &Resolved) -> Result<Option<Reference>, Error> {
+pub fn login(shoot: &Shoot, resolved: &Resolved) -> Result<Option<Reference>, Error> {
+    binding_name(shoot).map_or(Ok(None), |binding| login_of(&binding, resolved))
+}
+
+fn login_of(binding: &Named, resolved: &Resolved) -> Result<Option<Reference>, Error> {
     let Named { reference, path } = binding;
     if reference.kind == ReferenceKind::SecretBinding {
         return Ok(resolved.read::<SecretBinding>(reference, path)?.map(|found| secret_of(&found)));
@@ -74,7 +78,7 @@ fn secret(binding: &Named, resolved: &Resolved) -> Result<Option<Reference>, Err
 ///
 /// # Errors
 /// About the field that names it.
-pub(super) fn profile(shoot: &Shoot, resolved: &Resolved) -> Result<Option<CloudProfileConfig>, Error> {
+pub fn profile(shoot: &Shoot, resolved: &Resolved) -> Result<Option<CloudProfileConfig>, Error> {
     let Some(Named { reference, path }) = profile_name(shoot) else { return Ok(None) };
     let config = if reference.kind == ReferenceKind::NamespacedCloudProfile {
         // Its own config is only what it changes; Gardener keeps the merged one in the status.
@@ -99,9 +103,9 @@ pub(super) fn profile(shoot: &Shoot, resolved: &Resolved) -> Result<Option<Cloud
 ///
 /// # Errors
 /// About the field that names them.
-pub(super) fn domain(shoot: &Shoot, resolved: &Resolved) -> Result<Option<String>, Error> {
+pub fn domain(shoot: &Shoot, resolved: &Resolved) -> Result<Option<String>, Error> {
     let Some(binding) = binding_name(shoot) else { return Ok(None) };
-    let Some(secret) = secret(&binding, resolved)? else { return Ok(None) };
+    let Some(secret) = login_of(&binding, resolved)? else { return Ok(None) };
     let Some(data) = entries(&secret, resolved, &binding.path)? else { return Ok(None) };
     match data.get(key::DOMAIN_NAME) {
         Some(domain) if !domain.is_empty() => Ok(Some(String::from_utf8_lossy(domain).into_owned())),
@@ -110,20 +114,4 @@ pub(super) fn domain(shoot: &Shoot, resolved: &Resolved) -> Result<Option<String
             Err(Error::invalid(&binding.path, binding.reference.name, detail))
         }
     }
-}
-
-/// What of the garden could be found out.
-pub(super) struct Garden {
-    /// The operator's offer.
-    pub(super) profile: Option<CloudProfileConfig>,
-    /// The Keystone domain.
-    pub(super) domain: Option<String>,
-}
-
-/// Both at once; each problem is told.
-pub(super) fn garden(shoot: &Shoot, resolved: &Resolved, errors: &mut ErrorList) -> Garden {
-    let mut told = |error| errors.push(error);
-    let domain = domain(shoot, resolved).map_err(&mut told).ok().flatten();
-    let profile = profile(shoot, resolved).map_err(&mut told).ok().flatten();
-    Garden { profile, domain }
 }
