@@ -1,12 +1,13 @@
 //! The rules an object has to keep, as pure functions from values to [`fabric_apis::field::Findings`].
 //!
 //! ```text
-//!   InfrastructureConfig ─┐                                    ┌─► errors   (refused)
-//!   nodes, IP families  ──┼─► openstack::infrastructure ──► Findings
-//!   CloudProfileConfig  ──┼─► openstack::cloud_profile         └─► warnings (accepted, looks wrong)
-//!   Shoot               ──┼─► openstack::shoot  (takes the parts out of a Shoot and calls the others)
-//!   Secret              ──┼─► openstack::secret
-//!   Observed            ──┴─► openstack::check  (what only the cloud knows, already read)
+//!   any object ─► openstack::admission   which rules are for its kind, and what else they need to see
+//!                   ├─► shoot            takes a Shoot apart and asks the others
+//!                   ├─► infrastructure   InfrastructureConfig, with nodes and IP families
+//!                   ├─► control_plane    ControlPlaneConfig                              ┌─► errors   (refused)
+//!                   ├─► cloud_profile    profiles, and which pool a shoot may use  ──► Findings
+//!                   └─► secret, bindings what shoots log in with                         └─► warnings (accepted, looks wrong)
+//!   Observed ───► openstack::check       what only the cloud knows, already read
 //! ```
 //!
 //! Invariants:
