@@ -9,6 +9,7 @@ use fabric_apis::field::{Error, ErrorList, Path};
 use fabric_apis::gardener::MachineImageOffer;
 use fabric_apis::openstack::v1alpha1::{CloudProfileConfig, Constraints, KeystoneUrl, MachineImage, RegionImage};
 
+use crate::openstack::control_plane::validate_load_balancer_classes;
 use crate::openstack::secret::missing_pem_markers;
 
 /// Where the `CloudProfileConfig` stands in a CloudProfile and in a NamespacedCloudProfile.
@@ -92,6 +93,8 @@ fn floating_pools(constraints: &Constraints, path: &Path<'_>, errors: &mut Error
         if somewhere && !known.insert((&pool.name, &pool.domain, &pool.region)) {
             errors.push(Error::duplicate(&path.child("name"), pool.name.as_str()));
         }
+        let classes = path.child("loadBalancerClasses");
+        errors.extend(validate_load_balancer_classes(&pool.load_balancer_classes, &classes));
     }
 }
 
@@ -229,6 +232,10 @@ mod tests {
                 r#"c.constraints.floatingPools[2].name: Duplicate value: "f""#,
             ),
             (pools(json!([{"name": "f"}, {"name": "f"}])), ""),
+            (
+                pools(json!([{"name": "f", "loadBalancerClasses": [{"name": "a", "purpose": "vpn"}, {"name": "a"}]}])),
+                r#"c.constraints.floatingPools[0].loadBalancerClasses[1].name: Duplicate value: "a""#,
+            ),
             (
                 providers(json!([])),
                 "c.constraints.loadBalancerProviders: Required value: must provide at least one load balancer provider",

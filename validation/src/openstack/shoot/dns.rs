@@ -9,6 +9,7 @@ use crate::openstack::secret;
 
 /// The type of OpenStack's DNS service.
 const DESIGNATE: &str = "openstack-designate";
+const CREDENTIALS_REF: &str = "credentialsRef";
 
 /// The services to judge, with their place in the list: OpenStack's that keep the cluster's own names. One that is as
 /// in the old Shoot is not judged anew.
@@ -27,16 +28,19 @@ fn providers(shoot: &Shoot) -> &[DnsProvider] {
 /// The credentials that a service names.
 enum Credentials<'a> {
     None,
-    Secret(&'a str),
+    /// By name, and the field that names it.
+    Secret(&'a str, &'static str),
     /// Something that can't hold a login for OpenStack.
     Other(&'a str, &'a str),
 }
 
 fn credentials(provider: &DnsProvider) -> Credentials<'_> {
     match (&provider.credentials_ref, provider.secret_name.as_deref()) {
-        (Some(named), _) if named.kind == "Secret" && !named.name.is_empty() => Credentials::Secret(&named.name),
+        (Some(named), _) if named.kind == "Secret" && !named.name.is_empty() => {
+            Credentials::Secret(&named.name, CREDENTIALS_REF)
+        }
         (Some(named), _) if !named.name.is_empty() => Credentials::Other(&named.kind, &named.name),
-        (_, Some(name)) if !name.is_empty() => Credentials::Secret(name),
+        (_, Some(name)) if !name.is_empty() => Credentials::Secret(name, "secretName"),
         _ => Credentials::None,
     }
 }
@@ -44,7 +48,7 @@ fn credentials(provider: &DnsProvider) -> Credentials<'_> {
 /// The secrets of the services to judge.
 pub(super) fn references(new: &Shoot, old: Option<&Shoot>) -> Vec<Reference> {
     let secret = |(_, provider)| match credentials(provider) {
-        Credentials::Secret(name) => Some(reference(new, name)),
+        Credentials::Secret(name, _) => Some(reference(new, name)),
         Credentials::None | Credentials::Other(..) => None,
     };
     judged(new, old).filter_map(secret).collect()
@@ -58,8 +62,8 @@ fn reference(shoot: &Shoot, name: &str) -> Reference {
 pub(super) fn validate(new: &Shoot, old: Option<&Shoot>, resolved: &Resolved, path: &Path<'_>) -> ErrorList {
     let mut errors = ErrorList::new();
     for (index, provider) in judged(new, old) {
-        let path = path.index(index);
-        let path = path.child("credentialsRef");
+        let provider_path = path.index(index);
+        let path = provider_path.child(CREDENTIALS_REF);
         match credentials(provider) {
             Credentials::None => {
                 let detail = "a primary openstack-designate provider needs a Secret to log in with";
@@ -69,7 +73,8 @@ pub(super) fn validate(new: &Shoot, old: Option<&Shoot>, resolved: &Resolved, pa
                 let detail = format!("a {kind} cannot hold a login for OpenStack: refer to a Secret");
                 errors.push(Error::invalid(&path, name, detail));
             }
-            Credentials::Secret(name) => {
+            Credentials::Secret(name, field) => {
+                let path = provider_path.child(field);
                 let reference = reference(new, name);
                 match resolved.get(&reference) {
                     None => {}

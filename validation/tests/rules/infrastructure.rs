@@ -1,13 +1,4 @@
-//! The static rules a second time, as a table over the raw config, and the code held against it.
-//!
-//! Each row is written from the specification's text alone and shares no code with the crate: it reads the JSON that a
-//! user wrote. For any config the code's errors, by path and kind, must be exactly those of the rows that apply.
-
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // all of this file is tests
-
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::net::IpAddr;
+//! Rules for an `InfrastructureConfig` by itself, and for a change of it.
 
 use fabric_apis::decode;
 use fabric_apis::field::{ErrorType, Path};
@@ -15,14 +6,12 @@ use fabric_apis::openstack::v1alpha1::InfrastructureConfig;
 use fabric_validation::openstack::infrastructure::{StaticContext, validate, validate_update};
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{Config, TestRunner};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use ErrorType::{Forbidden, Invalid, Required};
 
-/// How often each row has to apply at least, or the test says nothing about it.
-const LEAST: usize = 100;
-const CASES: u32 = 4_500;
+use crate::table::{Told, answer, hold};
+use crate::values::{A, Range, any_uuid, id, name, object, plain_uuid, range4, range6};
 
 /// A config as written, and the shoot's nodes.
 struct Raw<'a> {
@@ -96,63 +85,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// An address range by its bits: the family, the first address and how many bits are fixed.
-#[derive(Clone, Copy)]
-struct Range {
-    v4: bool,
-    bits: u128,
-    fixed: u32,
-}
-
-impl Range {
-    fn read(text: &str) -> Option<Self> {
-        let (address, fixed) = text.split_once('/')?;
-        let fixed: u32 = fixed.parse().ok()?;
-        let (v4, bits, all) = match address.parse().ok()? {
-            IpAddr::V4(address) => (true, u128::from(u32::from(address)) << 96, 32),
-            IpAddr::V6(address) => (false, u128::from(address), 128),
-        };
-        (fixed <= all).then_some(Self { v4, bits, fixed })
-    }
-
-    fn mask(fixed: u32) -> u128 {
-        if fixed == 0 { 0 } else { u128::MAX << (128 - fixed) }
-    }
-
-    fn has_host_bits(&self) -> bool {
-        self.bits & !Self::mask(self.fixed) != 0
-    }
-
-    fn lies_in(&self, outer: &Self) -> bool {
-        let mask = Self::mask(outer.fixed);
-        self.v4 == outer.v4 && self.fixed >= outer.fixed && self.bits & mask == outer.bits & mask
-    }
-
-    fn overlaps(&self, other: &Self) -> bool {
-        self.lies_in(other) || other.lies_in(self)
-    }
-}
-
-fn hex(text: &str) -> bool {
-    text.chars().all(|character| character.is_ascii_hexdigit())
-}
-
-/// 36 characters with four hyphens, or 32 digits.
-fn plain_uuid(text: &str) -> bool {
-    let groups: Vec<&str> = text.split('-').collect();
-    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-    (lengths == [8, 4, 4, 4, 12] || lengths == [32]) && groups.iter().all(|group| hex(group))
-}
-
-/// What upstream takes as well: a URN, or 36 characters between two others.
-fn any_uuid(text: &str) -> bool {
-    let inner = |from: usize, to: usize| text.get(from..to).is_some_and(|id| id.len() == 36 && plain_uuid(id));
-    plain_uuid(text)
-        || (text.len() == 45 && text[..9].eq_ignore_ascii_case("urn:uuid:") && inner(9, 45))
-        || (text.len() == 38 && inner(1, 37))
-}
-
-type Row = (&'static str, &'static str, ErrorType, fn(&Raw<'_>) -> bool);
+type Rule = (&'static str, &'static str, ErrorType, fn(&Raw<'_>) -> bool);
 
 const SUBNET: &str = "networks.subnetId";
 const GROUP: &str = "networks.securityGroupId";
@@ -208,7 +141,7 @@ fn v6_missing_beside_given(raw: &Raw<'_>, field: &str) -> bool {
 
 /// One row for each sentence of the rules for a new config.
 #[rustfmt::skip]
-const CREATE: &[Row] = &[
+const CREATE: &[Rule] = &[
     ("the floating pool is required", "floatingPoolName", Required, |raw| raw.is_empty("floatingPoolName")),
     ("the floating pool is a resource name", "floatingPoolName", Invalid, |raw| raw.bad_name("floatingPoolName")),
     ("the floating pool has at most 255 characters", "floatingPoolName", Invalid, |raw| raw.long_name("floatingPoolName")),
@@ -299,102 +232,8 @@ fn changed(new: &Raw<'_>, old: &Raw<'_>, path: &str, absent: &Value) -> bool {
     normal(new) != normal(old)
 }
 
-type Told = BTreeMap<(String, String), usize>;
-
-fn told<'e>(errors: impl IntoIterator<Item = (&'e str, ErrorType)>) -> Told {
-    let mut told = Told::new();
-    for (path, kind) in errors {
-        *told.entry((path.to_owned(), kind.to_string())).or_default() += 1;
-    }
-    told
-}
-
-const A: &str = "123e4567-e89b-12d3-a456-426614174000";
-
-fn id() -> BoxedStrategy<Value> {
-    let plain = prop_oneof![Just(A.to_owned()), Just(A.replace('-', "")), Just(A.to_uppercase())];
-    let odd = prop_oneof![
-        Just(format!("urn:uuid:{A}")),
-        Just(format!("{{{A}}}")),
-        Just(String::new()),
-        Just("my-net".to_owned()),
-        Just(A.replace('1', "g")),
-        Just(A.replacen('-', "0", 1)),
-        Just(format!("{A}0")),
-        Just(A.replace('-', "")[1..].to_owned()),
-    ];
-    prop_oneof![3 => plain, 1 => odd].prop_map(Value::from).boxed()
-}
-
-fn name() -> BoxedStrategy<Value> {
-    let odd = prop_oneof![
-        2 => Just(String::new()),
-        1 => Just("a{b".to_owned()),
-         1 => Just("[a]".to_owned()),
-         1 => Just("a\nb".to_owned()),
-         1 => Just("ü".repeat(255)),
-         1 => Just("ü".repeat(256)),
-         1 => Just("{".repeat(256)),
-    ];
-    prop_oneof![Just("fip-*".to_owned()), odd].prop_map(Value::from).boxed()
-}
-
-fn range4() -> BoxedStrategy<Value> {
-    let texts = [
-        "10.250.0.0/19",
-        "10.250.0.0/16",
-        "10.250.1.1/24",
-        "10.1.1.1/8",
-        "10.0.0.0/8",
-        "10.250.0.0",
-        "010.0.0.0/8",
-        "10.250.0.0/33",
-        "fd00::/56",
-        "",
-        "0.0.0.0/0",
-        "10.250.0.0/-1",
-        "nonsense",
-        " 10.250.0.0/19",
-    ];
-    select(texts.to_vec()).prop_map(Value::from).boxed()
-}
-
-fn range6() -> BoxedStrategy<Value> {
-    let texts = [
-        "fd00::/56",
-        "fd00:0:0:1::/64",
-        "fd01::/112",
-        "fd02::/48",
-        "fd00::/48",
-        "fd04::/65",
-        "fd00::1/64",
-        "fd05::1/112",
-        "fd06::/129",
-        "10.96.0.0/11",
-        "10.96.0.1/11",
-        "::/0",
-        "",
-        "fd00",
-        "fe80::%eth0/64",
-    ];
-    select(texts.to_vec()).prop_map(Value::from).boxed()
-}
-
-/// An object of the fields that are there; `null` counts as absent.
-fn object(fields: Vec<(&'static str, f64, BoxedStrategy<Value>)>) -> BoxedStrategy<Value> {
-    let fields: Vec<_> = fields
-        .into_iter()
-        .map(|(key, there, value)| {
-            let value = prop_oneof![19 => value, 1 => Just(Value::Null)];
-            proptest::option::weighted(there, value).prop_map(move |value| value.map(|value| (key.to_owned(), value)))
-        })
-        .map(Strategy::boxed)
-        .collect();
-    fields.prop_map(|fields| Value::Object(fields.into_iter().flatten().collect::<Map<_, _>>())).boxed()
-}
-
 /// Configs as people write and miswrite them: mostly whole patterns, with parts missing, doubled or misspelled.
-fn config() -> BoxedStrategy<Value> {
+pub(crate) fn config() -> BoxedStrategy<Value> {
     let pool = object(vec![
         ("id", 0.8, select(vec!["pool", A, ""]).prop_map(Value::from).boxed()),
         ("prefixLength", 0.9, select(vec![-1, 0, 1, 24, 32, 33, i64::MAX]).prop_map(Value::from).boxed()),
@@ -436,7 +275,7 @@ fn config() -> BoxedStrategy<Value> {
 }
 
 /// The patterns of the specification, and a given dual-stack network.
-fn pattern() -> impl Strategy<Value = Value> {
+pub(crate) fn pattern() -> impl Strategy<Value = Value> {
     let given = json!({"id": A, "subnetId": A, "router": {"id": A}});
     let mut group = given.clone();
     group["securityGroupId"] = json!(A);
@@ -461,85 +300,65 @@ fn read(config: &Value) -> InfrastructureConfig {
     decode::strict(config, std::iter::empty()).unwrap()
 }
 
-fn runner() -> TestRunner {
-    // The same cases each time: the counts below are facts, not luck.
-    TestRunner::new_with_rng(
-        Config { cases: CASES, failure_persistence: None, ..Config::default() },
-        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
-    )
+/// What the rows say about a new config.
+pub(crate) fn create(config: &Value, nodes: Option<&str>) -> Vec<Told> {
+    let raw = Raw { config, nodes };
+    let rows = CREATE.iter().filter(|(.., applies)| applies(&raw));
+    rows.map(|(name, path, kind, _)| (*name, ((*path).to_owned(), *kind))).collect()
 }
 
-fn assert_all_applied(names: impl Iterator<Item = &'static str>, counts: &BTreeMap<&'static str, usize>) {
-    for name in names {
-        let count = counts.get(name).copied().unwrap_or_default();
-        assert!(count >= LEAST, "row {name:?} applied {count} times only");
-    }
+const SHARED: &str = "networks.shareNetwork";
+
+/// What may not change from `old` to `new`.
+pub(crate) fn update(new: &Value, old: &Value) -> Vec<Told> {
+    let (new, old) = (Raw { config: new, nodes: None }, Raw { config: old, nodes: None });
+    let immutable = IMMUTABLE.iter().filter(|(path, absent)| changed(&new, &old, path, absent)).map(|(path, _)| *path);
+    let enabled = |raw: &Raw<'_>| raw.at("networks.shareNetwork.enabled") == Some(&json!(true));
+    let shared = (enabled(&old) && !enabled(&new)).then_some(SHARED);
+    immutable.chain(shared).map(|path| (path, (path.to_owned(), Invalid))).collect()
+}
+
+/// Two configs, most of the new one being the old one.
+pub(crate) fn change() -> impl Strategy<Value = (Value, Value)> {
+    let keep = proptest::collection::vec(proptest::bool::weighted(0.8), 16);
+    (config(), config(), keep).prop_map(|(old, mut new, keep)| {
+        for (key, value) in old.as_object().unwrap().iter().zip(&keep).filter_map(|(entry, keep)| keep.then_some(entry))
+        {
+            if key != "networks" {
+                new[key] = value.clone();
+            }
+        }
+        if let (Some(old), Some(new)) =
+            (old.get("networks").and_then(Value::as_object), new.get_mut("networks").and_then(Value::as_object_mut))
+        {
+            for ((key, value), _) in old.iter().zip(keep.iter().rev()).filter(|(_, keep)| **keep) {
+                new.insert(key.clone(), value.clone());
+            }
+        }
+        (old, new)
+    })
 }
 
 #[test]
 fn a_new_config_is_told_exactly_the_rows_that_apply() {
-    let counts = RefCell::new(BTreeMap::new());
-    let good = RefCell::new(0);
-    let nodes = proptest::option::weighted(0.7, select(vec!["10.250.0.0/16", "10.0.0.0/8", "nonsense", "fd00::/16"]));
-    runner()
-        .run(&(prop_oneof![19 => config(), 1 => pattern()], nodes), |(config, nodes)| {
-            let raw = Raw { config: &config, nodes };
-            let rows: Vec<&Row> = CREATE.iter().filter(|(.., applies)| applies(&raw)).collect();
-            for (name, ..) in &rows {
-                *counts.borrow_mut().entry(*name).or_default() += 1;
-            }
-            *good.borrow_mut() += usize::from(rows.is_empty());
-            let context = StaticContext { nodes, ip_families: None };
-            let found = validate(&read(&config), &context, &Path::nil()).errors;
-            let found = told(found.iter().map(|error| (error.field.as_str(), error.kind)));
-            prop_assert_eq!(found, told(rows.iter().map(|(_, path, kind, _)| (*path, *kind))), "{:#}", config);
-            Ok(())
-        })
-        .unwrap_or_else(|failure| panic!("{failure}"));
-    assert_all_applied(CREATE.iter().map(|(name, ..)| *name), &counts.borrow());
-    assert!(*good.borrow() >= LEAST, "only {} configs were good", good.borrow());
+    let nodes = select(vec!["10.250.0.0/16", "10.0.0.0/8", "nonsense", "fd00::/16"]);
+    let worlds = (prop_oneof![19 => config(), 1 => pattern()], proptest::option::weighted(0.7, nodes));
+    hold(
+        CREATE.iter().map(|(name, ..)| *name),
+        worlds,
+        |(config, nodes)| create(config, *nodes),
+        |(config, nodes)| {
+            answer(&validate(&read(config), &StaticContext { nodes: *nodes, ip_families: None }, &Path::nil()).errors)
+        },
+    );
 }
 
 #[test]
 fn a_changed_config_is_told_exactly_what_may_not_change() {
-    let counts = RefCell::new(BTreeMap::new());
-    const SHARED: &str = "networks.shareNetwork";
-    // Most of a changed config is the old one.
-    let keep = proptest::collection::vec(proptest::bool::weighted(0.8), 16);
-    runner()
-        .run(&(config(), config(), keep), |(old, mut new, keep)| {
-            for (key, value) in
-                old.as_object().unwrap().iter().zip(&keep).filter_map(|(entry, keep)| keep.then_some(entry))
-            {
-                if key != "networks" {
-                    new[key] = value.clone();
-                }
-            }
-            if let (Some(old), Some(new)) =
-                (old.get("networks").and_then(Value::as_object), new.get_mut("networks").and_then(Value::as_object_mut))
-            {
-                for ((key, value), _) in old.iter().zip(keep.iter().rev()).filter(|(_, keep)| **keep) {
-                    new.insert(key.clone(), value.clone());
-                }
-            }
-            let (before, after) = (Raw { config: &old, nodes: None }, Raw { config: &new, nodes: None });
-            let mut expected: Vec<&'static str> = IMMUTABLE
-                .iter()
-                .filter(|(path, absent)| changed(&after, &before, path, absent))
-                .map(|(path, _)| *path)
-                .collect();
-            let enabled = |raw: &Raw<'_>| raw.at("networks.shareNetwork.enabled") == Some(&json!(true));
-            if enabled(&before) && !enabled(&after) {
-                expected.push(SHARED);
-            }
-            for path in &expected {
-                *counts.borrow_mut().entry(*path).or_default() += 1;
-            }
-            let found = validate_update(&read(&new), &read(&old), &Path::nil());
-            let found = told(found.iter().map(|error| (error.field.as_str(), error.kind)));
-            prop_assert_eq!(found, told(expected.into_iter().map(|path| (path, Invalid))), "{:#} -> {:#}", old, new);
-            Ok(())
-        })
-        .unwrap_or_else(|failure| panic!("{failure}"));
-    assert_all_applied(IMMUTABLE.iter().map(|(path, _)| *path).chain([SHARED]), &counts.borrow());
+    hold(
+        IMMUTABLE.iter().map(|(path, _)| *path).chain([SHARED]),
+        change(),
+        |(old, new)| update(new, old),
+        |(old, new)| answer(&validate_update(&read(new), &read(old), &Path::nil())),
+    );
 }
