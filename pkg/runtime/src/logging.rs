@@ -41,6 +41,7 @@ pub enum Format {
 
 /// The flags about logs, as Gardener's extensions have them.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[group(id = "logging")]
 pub struct Args {
     /// How much is logged
     #[arg(long = "log-level", value_enum, default_value_t, value_name = "LEVEL")]

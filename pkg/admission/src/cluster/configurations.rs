@@ -9,7 +9,9 @@ use k8s_openapi::api::admissionregistration::v1::{
     ValidatingWebhook, ValidatingWebhookConfiguration, WebhookClientConfig,
 };
 use k8s_openapi::api::core::v1::Namespace;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta, OwnerReference};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
+    LabelSelector, LabelSelectorRequirement, ObjectMeta, OwnerReference,
+};
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
 use kube::{Client, Resource, ResourceExt};
 use serde::{Serialize, de::DeserializeOwned};
@@ -65,6 +67,8 @@ pub struct Webhook {
     pub rules: Vec<(Kind, String, Vec<Operation>)>,
     /// Only objects with these labels; empty: all.
     pub labels: BTreeMap<String, String>,
+    /// Only objects in these namespaces, and objects outside of namespaces; empty: all.
+    pub namespaces: Vec<String>,
     /// Only objects for which this CEL expression is true: its name, and the expression.
     pub condition: Option<(String, String)>,
     /// What happens while nobody answers.
@@ -144,11 +148,11 @@ impl Configurations {
             failure_policy: Some(webhook.failure.as_str().into()),
             match_conditions: webhook.conditions(),
             match_policy: Some("Exact".into()),
+            namespace_selector: webhook.namespace_selector(),
             object_selector: webhook.selector(),
             rules: Some(webhook.rules()),
             side_effects: "None".into(),
             timeout_seconds: Some(webhook.timeout.into()),
-            ..ValidatingWebhook::default()
         }
     }
 
@@ -160,6 +164,7 @@ impl Configurations {
             failure_policy: Some(webhook.failure.as_str().into()),
             match_conditions: webhook.conditions(),
             match_policy: Some("Exact".into()),
+            namespace_selector: webhook.namespace_selector(),
             object_selector: webhook.selector(),
             rules: Some(webhook.rules()),
             side_effects: "None".into(),
@@ -264,6 +269,14 @@ impl Webhook {
     fn selector(&self) -> Option<LabelSelector> {
         let labels = Some(self.labels.clone()).filter(|labels| !labels.is_empty());
         labels.map(|labels| LabelSelector { match_labels: Some(labels), match_expressions: None })
+    }
+
+    fn namespace_selector(&self) -> Option<LabelSelector> {
+        let values = Some(self.namespaces.clone()).filter(|names| !names.is_empty())?;
+        // The API server puts this label on each namespace.
+        let key = "kubernetes.io/metadata.name".to_owned();
+        let one_of = LabelSelectorRequirement { key, operator: "In".into(), values: Some(values) };
+        Some(LabelSelector { match_labels: None, match_expressions: Some(vec![one_of]) })
     }
 
     fn conditions(&self) -> Option<Vec<MatchCondition>> {

@@ -13,7 +13,7 @@ mod told;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fabric_apis::field::{Findings, Path};
+use fabric_apis::field::{ErrorType, Findings, Path};
 use fabric_infrastructure::{Failure, Input, State, prepare};
 use fabric_openstack::RetryPolicy;
 use fabric_validation::openstack::admission::{Entry, Resolved, Reviewed};
@@ -135,19 +135,24 @@ impl Dynamic {
     async fn ask(&self, subject: &Subject) -> Result<Checked, Unchecked> {
         let (client, listings) = self.clouds.open(&subject.credentials).await.map_err(|error| error.to_string())?;
         let (mut checked, remembered) = look(client.clone(), &listings, &subject.input).await?;
-        if !checked.findings.is_empty() {
+        if is_wrong(&checked) {
             // Who is told to mend something in the cloud will look again in a moment; and what is wrong by an older
             // look may have been mended already.
             listings.forget();
             if remembered {
                 checked = look(client, &listings, &subject.input).await?.0;
-            }
-            if !checked.findings.is_empty() {
-                listings.forget();
+                if is_wrong(&checked) {
+                    listings.forget();
+                }
             }
         }
         Ok(checked)
     }
+}
+
+/// Whether the specification and the cloud don't fit, by what is known.
+fn is_wrong(checked: &Checked) -> bool {
+    checked.findings.errors.iter().any(|error| error.kind != ErrorType::InternalError)
 }
 
 /// One look, and whether a part of it was an older one's.

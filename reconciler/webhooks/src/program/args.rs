@@ -47,6 +47,12 @@ pub struct Args {
     /// Namespace in the checked cluster whose deletion takes the webhook configurations along
     #[arg(long = "webhook-config-owner-namespace", value_name = "NAME")]
     pub owner_namespace: Option<String>,
+    /// Name of the webhook configurations; by default this program's name
+    #[arg(long = "webhook-config-name", value_name = "NAME")]
+    pub config_name: Option<String>,
+    /// Check only objects in these namespaces, and those outside of namespaces: to begin with a few projects
+    #[arg(long = "webhook-config-namespaces", value_delimiter = ',', value_name = "NAMES")]
+    pub namespaces: Vec<String>,
     /// Port of the Service
     #[arg(long = "webhook-config-service-port", default_value_t = 443, value_name = "PORT")]
     pub service_port: u16,

@@ -21,9 +21,11 @@ pub(super) fn configurations(
     garden: Client,
     leader: Leader,
 ) -> Result<Configurations, Error> {
-    let webhooks = program.webhooks.iter().map(|&webhook| described(webhook, program.component)).collect();
+    let described = |&webhook: &Webhook| described(webhook, program.component, &args.namespaces);
+    let webhooks = program.webhooks.iter().map(described).collect();
+    let name = args.config_name.clone().unwrap_or_else(|| program.full_name());
     let reach = reach(program, args)?;
-    Ok(Configurations::new(garden, program.full_name(), reach, webhooks, args.owner_namespace.clone(), leader))
+    Ok(Configurations::new(garden, name, reach, webhooks, args.owner_namespace.clone(), leader))
 }
 
 fn reach(program: &Program, args: &Args) -> Result<Reach, Error> {
@@ -48,7 +50,7 @@ pub(super) fn host(url: &str) -> &str {
 }
 
 /// A webhook as an apiserver is told about it.
-fn described(webhook: Webhook, component: &str) -> fabric_admission::cluster::Webhook {
+fn described(webhook: Webhook, component: &str, namespaces: &[String]) -> fabric_admission::cluster::Webhook {
     let name = |name: &str| format!("{name}.{component}.extensions.gardener.cloud");
     let label = |key: String| BTreeMap::from([(key, "true".to_owned())]);
     let of_provider = || label(format!("provider.extensions.gardener.cloud/{PROVIDER_TYPE}"));
@@ -70,6 +72,7 @@ fn described(webhook: Webhook, component: &str) -> fabric_admission::cluster::We
         path: webhook.path(),
         rules: entries(webhook).map(|entry| (kind(entry), entry.plural.to_owned(), operations(entry))).collect(),
         labels,
+        namespaces: namespaces.to_vec(),
         condition,
         // The controller checks an Infrastructure again; in the garden nobody does until the shoot is made.
         failure: if webhook == Webhook::Infrastructure { FailurePolicy::Ignore } else { FailurePolicy::Fail },
@@ -107,7 +110,7 @@ mod tests {
             (Webhook::Mutate, "mutator", Some("provider.extensions.gardener.cloud/openstack"), FailurePolicy::Fail),
             (Webhook::Infrastructure, "validator", None, FailurePolicy::Ignore),
         ] {
-            let told = described(webhook, "admission-openstack-fabric");
+            let told = described(webhook, "admission-openstack-fabric", &[]);
             assert_eq!(told.name, format!("{name}.admission-openstack-fabric.extensions.gardener.cloud"));
             assert_eq!(told.labels.keys().next().map(String::as_str), selector);
             assert_eq!(told.failure, failure);

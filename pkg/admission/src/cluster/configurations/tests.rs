@@ -68,6 +68,7 @@ fn webhook(name: &str, kind: WebhookKind, path: &'static str) -> Webhook {
             (create_only, "credentialsbindings".into(), vec![Operation::Create]),
         ],
         labels: [("provider/openstack".to_owned(), "true".to_owned())].into(),
+        namespaces: Vec::new(),
         condition: None,
         failure: FailurePolicy::Fail,
         timeout: 10,
@@ -123,6 +124,7 @@ async fn a_url_is_completed_by_the_path_and_roots_may_be_the_callers_own() {
     let mut one = webhook("mutator", WebhookKind::Mutating, "/webhooks/mutate");
     one.condition = Some(("openstack".into(), "object.spec.type == 'openstack'".into()));
     one.failure = FailurePolicy::Ignore;
+    one.namespaces = vec!["garden-dev".into()];
     let mut configurations = configurations(&server, vec![one], None);
     configurations.reach = Reach::Url("https://admission.example.org:8443/".into());
     configurations.publish("").await.unwrap();
@@ -131,6 +133,8 @@ async fn a_url_is_completed_by_the_path_and_roots_may_be_the_callers_own() {
     let sent = &sent["webhooks"][0];
     assert_eq!(sent["clientConfig"], json!({"url": "https://admission.example.org:8443/webhooks/mutate"}));
     assert_eq!(sent["failurePolicy"], "Ignore");
+    let selected = &sent["namespaceSelector"]["matchExpressions"][0];
+    assert_eq!(*selected, json!({"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["garden-dev"]}));
     assert_eq!(sent["matchConditions"][0]["expression"], "object.spec.type == 'openstack'");
 }
 
