@@ -1,6 +1,6 @@
 # Thin targets; what they do is in hack/. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run test check test-unit test-contract test-openstack test-docs bench lab-up lab-down lab-status generate
+.PHONY: help run test check test-unit test-contract test-openstack test-kube test-docs bench lab-up lab-down lab-status generate
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,13 +24,16 @@ test-contract: ## the contract suite, on the embedded cloud and on the lab
 test-openstack: ## patterns, drift, lost state and deletion on the lab
 	@hack/test openstack
 
+test-kube: ## Gardener's kinds, and what is ours on them, on a real kube-apiserver
+	@hack/test kube
+
 test-docs: ## every example and every command of the documents, on the lab
 	@hack/test docs
 
 bench: ## figures beside their peers, one JSON line each: make bench P=9|12
 	@test/bench/run $(P)
 
-lab-up: ## start the real OpenStack APIs on loopback
+lab-up: ## start the real OpenStack APIs on loopback; with a Kubernetes beside them: hack/lab up all
 	@hack/lab up
 
 lab-down: ## stop them; the databases stay
