@@ -391,3 +391,66 @@ fn colours_are_used_only_when_wanted() {
     assert!(coloured("infra validate -f good.yaml --color always"));
     assert!(!coloured("infra validate -f good.yaml --color never"));
 }
+
+#[test]
+fn profiles_and_bindings_are_judged_beside_what_they_refer_to() {
+    let desk = Desk::new();
+    let config = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, kind: CloudProfileConfig";
+    let images = "machineImages: [{name: linux, versions: [{version: '1'}]}]";
+    desk.write(
+        "cloud.yaml",
+        &format!(
+            "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nmetadata: {{name: cloud}}\nspec:\n  type: openstack\n  {images}\n  \
+             providerConfig: {{{config}, keystoneURL: 'https://keystone.example', {images}, \
+             constraints: {{floatingPools: [{{name: public}}], loadBalancerProviders: [{{name: amphora}}]}}}}\n"
+        ),
+    );
+    desk.run("infra validate -f cloud.yaml").ends(0);
+    desk.write(
+        "own.yaml",
+        &format!(
+            "apiVersion: core.gardener.cloud/v1beta1\nkind: NamespacedCloudProfile\nmetadata: {{name: own, namespace: garden-dev}}\nspec:\n  \
+             parent: {{kind: CloudProfile, name: cloud}}\n  {images}\n  providerConfig: {{{config}, {images}}}\n"
+        ),
+    );
+    desk.run("infra validate -f own.yaml").ends(0);
+    let ended = desk.run("infra validate -f own.yaml -f cloud.yaml").ends(1);
+    assert!(
+        ended
+            .out
+            .contains("spec.providerConfig.machineImages[0].versions[0]: Forbidden: machine image version linux@1"),
+        "{}",
+        ended.out
+    );
+    desk.write(
+        "binding.yaml",
+        "apiVersion: core.gardener.cloud/v1beta1\nkind: SecretBinding\nmetadata: {name: creds, namespace: garden-dev}\n\
+         provider: {type: openstack}\nsecretRef: {name: login, namespace: garden-ops}\n",
+    );
+    desk.run("infra validate -f binding.yaml").ends(0);
+    desk.write(
+        "login.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: garden-ops}\nstringData: {domainName: hush, password: hush}\n",
+    );
+    let ended = desk.run("infra validate -f binding.yaml -f login.yaml").ends(1);
+    assert!(ended.out.contains("SecretBinding garden-dev/creds: invalid"), "{}", ended.out);
+    assert!(
+        ended.out.contains("secret.data[tenantName]: Required value") && !ended.out.contains("hush"),
+        "{}",
+        ended.out
+    );
+}
+
+#[test]
+fn a_shoot_that_no_rule_is_for_passes_as_in_the_garden() {
+    let desk = Desk::new();
+    let wrong = shoot("web", "10.250.0.0/40");
+    desk.write("shoot.yaml", &wrong);
+    desk.run("infra validate -f shoot.yaml").ends(1);
+    // A label changes nothing that rules are about.
+    desk.write("labelled.yaml", &wrong.replace("  namespace: garden-dev", "  namespace: garden-dev\n  labels: {a: b}"));
+    desk.run("infra validate -f labelled.yaml --old shoot.yaml").ends(0);
+    let leaving = "  namespace: garden-dev\n  deletionTimestamp: 2026-01-01T00:00:00Z";
+    desk.write("leaving.yaml", &wrong.replace("  namespace: garden-dev", leaving));
+    desk.run("infra validate -f leaving.yaml").ends(0);
+}
