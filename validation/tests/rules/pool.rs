@@ -36,7 +36,7 @@ fn place<'a>(pools: &'a [Value], domain: Option<&str>, region: Option<&str>) -> 
 }
 
 /// Those that are left when constraining ones are hidden.
-fn left<'a>(pools: Vec<&'a Value>, hidden: bool) -> Vec<&'a Value> {
+fn left(pools: Vec<&Value>, hidden: bool) -> Vec<&Value> {
     pools.into_iter().filter(|pool| !hidden || is_extra(pool)).collect()
 }
 

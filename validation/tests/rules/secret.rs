@@ -234,7 +234,7 @@ pub(crate) fn secrets(dns: impl Strategy<Value = bool>) -> impl Strategy<Value =
         fields.prop_map(move |fields| {
             let mut data: BTreeMap<&'static str, String> = fields.into_iter().flatten().collect();
             // Outside of DNS another name is a mistake, and a rare one.
-            let slips = data.len() % 5 == 0;
+            let slips = data.len().is_multiple_of(5);
             if !dns && !slips {
                 let moved = ALIASES.iter().filter_map(|(usual, alias)| data.remove(alias).map(|value| (*usual, value)));
                 for (usual, value) in moved.collect::<Vec<_>>() {
