@@ -138,9 +138,9 @@ impl Reader<'_> {
                 Ok(())
             }
             ("Secret", "v1") => {
-                self.secret(&document)?;
+                let judged = self.secret(&document);
                 self.object.kept = Some(document);
-                Ok(())
+                judged
             }
             _ => self.other(&document),
         }
