@@ -13,8 +13,10 @@ use kube::Client;
 use super::{Args, Mode, Program, idle, registration};
 use crate::Error;
 
-/// A replica that became the leader, or failed, tries again after so long.
+/// After a failure, and while there is no certificate.
 const SOON: Duration = Duration::from_secs(2);
+/// How often a replica looks whether it leads now: a comparison of two times.
+const GLANCE: Duration = Duration::from_millis(250);
 /// How often certificate files are looked at.
 const FILES: Duration = Duration::from_secs(10);
 
@@ -104,7 +106,7 @@ async fn tell(path: PathBuf, bundles: Arc<dyn BundleSink>, leader: Leader, round
 async fn wait(pause: Duration, led: bool, leader: &Leader) {
     let end = tokio::time::Instant::now() + pause;
     while tokio::time::Instant::now() < end && (led || !leader()) {
-        tokio::time::sleep(SOON.min(pause)).await;
+        tokio::time::sleep(GLANCE.min(pause)).await;
     }
 }
 

@@ -8,7 +8,10 @@
     reason = "cases are tests: a failed expectation ends them"
 )]
 
+mod admission;
 mod cluster;
+mod dynamic;
 mod examples;
 mod kinds;
 mod objects;
+mod program;
