@@ -15,3 +15,4 @@ mod examples;
 mod kinds;
 mod objects;
 mod program;
+mod seed;
