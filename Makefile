@@ -1,6 +1,6 @@
 # Thin targets; what they do is in hack/. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run test check test-unit test-contract test-openstack test-kube test-docs bench lab-up lab-down lab-status generate
+.PHONY: help run test check test-unit test-contract test-openstack test-kube test-docs bench fuzz mutants lab-up lab-down lab-status generate
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,12 @@ test-docs: ## every example and every command of the documents, on the lab
 
 bench: ## figures beside their peers, one JSON line each: make bench P=9|12
 	@test/bench/run $(P)
+
+fuzz: ## feed what reads input from outside with more and more odd input: make fuzz [T=target] [SECONDS=180]
+	@hack/fuzz $(or $(T),all) $(SECONDS)
+
+mutants: ## change the rules, one place at a time, and see which change no test notices: make mutants [F=file]
+	@hack/mutants $(if $(F),--file $(F))
 
 lab-up: ## start the real OpenStack APIs on loopback; with a Kubernetes beside them: hack/lab up all
 	@hack/lab up

@@ -23,6 +23,8 @@ NEXTEST_VERSION=0.9.148
 NEXTEST=$CACHE/nextest-$NEXTEST_VERSION
 DENY_VERSION=0.20.0
 DENY=$CACHE/deny-$DENY_VERSION
+MUTANTS_VERSION=27.1.0
+MUTANTS=$CACHE/mutants-$MUTANTS_VERSION
 
 # The parts of the Kubernetes lab: each is built from the module that hack/kube/tools pins it in.
 KUBE_TOOLS=(etcd kube-apiserver kube-controller-manager kubectl helm)
