@@ -94,16 +94,17 @@ class Rows:
     def __init__(self):
         self.rows = []
 
-    def add(self, bench, what, ours, peer, theirs, unit, goal):
-        """A comparison: two lists of equal length, `goal` the largest good ratio. A plain number for `theirs` is a
-        limit that stands for itself."""
+    def add(self, bench, what, ours, peer, theirs, unit, goal, at_least=False):
+        """A comparison: two lists of equal length, `goal` the largest good ratio, or the smallest. A plain number for
+        `theirs` is a limit that stands for itself."""
         if not isinstance(theirs, list):
             theirs = [theirs] * len(ours)
         ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
         low, ratio, high = statistics.quantiles(ratios, n=4, method="inclusive")
         row = {"id": bench, "what": what, "ours": figure(statistics.median(ours)), "peer": peer,
                "theirs": figure(statistics.median(theirs)), "unit": unit, "ratio": figure(ratio),
-               "low": figure(low), "high": figure(high), "rounds": len(ours), "goal": goal, "met": ratio <= goal}
+               "low": figure(low), "high": figure(high), "rounds": len(ours), "goal": goal,
+               "met": ratio >= goal if at_least else ratio <= goal}
         self.rows.append(row)
         print(json.dumps(row), flush=True)
 
