@@ -2,20 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use fabric_apis::decode::{self, Kinded};
-use fabric_apis::field::Path;
-use fabric_apis::gardener::{
-    CloudProfile, Cluster, CredentialsBinding, Infrastructure, NamespacedCloudProfile, SecretBinding, Shoot,
-};
+use fabric_apis::decode;
+use fabric_apis::field::{self, Path};
+use fabric_apis::gardener::{Cluster, Infrastructure};
 use fabric_apis::openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig};
 use fabric_infrastructure::Input;
 use fabric_openstack::config::secret::{Defaults, Usage, credentials};
 use fabric_openstack_types::credentials::Credentials;
 use fabric_validation::openstack::PROVIDER_TYPE;
 use fabric_validation::openstack::admission::{Entry, Reference, ReferenceKind, Resolved, Reviewed, Webhook};
-use fabric_validation::openstack::bindings::{credentials_of, entries, secret_of};
+use fabric_validation::openstack::bindings::entries;
 use fabric_validation::openstack::secret::key;
-use fabric_validation::openstack::shoot::{CONFIG_PATH, ShootInput, examine};
+use fabric_validation::openstack::shoot::{CONFIG_PATH, ShootInput, examine, garden};
 
 use super::{Subject, Unchecked, path_of};
 
@@ -78,14 +76,7 @@ impl About {
     /// The objects that [`About::subject`] needs and that nobody looked for yet.
     pub(super) fn references(&self, resolved: &Resolved) -> Vec<Reference> {
         let mut wanted = match self {
-            Self::Shoot(input) => {
-                let mut wanted: Vec<Reference> = profile_of(&input.shoot).into_iter().collect();
-                if let Some(binding) = binding_of(&input.shoot) {
-                    wanted.extend(login_of(&binding, resolved).ok());
-                    wanted.push(binding);
-                }
-                wanted
-            }
+            Self::Shoot(input) => garden::references(&input.shoot, resolved),
             Self::Infrastructure(object) => vec![cluster_of(&object.0), cloudprovider(&object.0)],
         };
         wanted.retain(|reference| resolved.get(reference).is_none());
@@ -105,15 +96,11 @@ impl About {
 }
 
 fn of_shoot(shoot: ShootInput, resolved: &Resolved) -> Result<Subject, Unchecked> {
-    let reference = profile_of(&shoot.shoot).ok_or("the shoot names no CloudProfile")?;
-    let profile = if reference.kind == ReferenceKind::NamespacedCloudProfile {
-        read::<NamespacedCloudProfile>(&reference, resolved)?.provider_config().cloned()
-    } else {
-        read::<CloudProfile>(&reference, resolved)?.spec.provider_config
-    };
-    let profile = profile_config(profile.as_ref(), &reference)?;
-    let binding = binding_of(&shoot.shoot).ok_or("the shoot names no credentials")?;
-    let login = login_of(&binding, resolved)?;
+    let unusable = |error: field::Error| error.to_string();
+    let profile = garden::profile(&shoot.shoot, resolved).map_err(unusable)?;
+    let profile = profile.ok_or("the shoot names no CloudProfile")?;
+    let login = garden::login(&shoot.shoot, resolved).map_err(unusable)?;
+    let login = login.ok_or("the shoot names no credentials")?;
     let mut input = Input::of_shoot(shoot);
     let credentials = log_in(&login, resolved, &profile, input.shoot.region.as_deref())?;
     input.profile = Some(profile);
@@ -138,36 +125,6 @@ fn of_infrastructure(
     Ok(Subject { input, credentials })
 }
 
-fn profile_of(shoot: &Shoot) -> Option<Reference> {
-    let namespace = shoot.metadata.namespace.as_deref().unwrap_or_default();
-    let (kind, name) = match &shoot.spec.cloud_profile {
-        Some(profile) if profile.kind == NamespacedCloudProfile::KIND => {
-            (ReferenceKind::NamespacedCloudProfile, profile.name.as_str())
-        }
-        Some(profile) => (ReferenceKind::CloudProfile, profile.name.as_str()),
-        None => (ReferenceKind::CloudProfile, shoot.spec.cloud_profile_name.as_deref().unwrap_or_default()),
-    };
-    (!name.is_empty()).then(|| Reference::new(kind, namespace, name))
-}
-
-fn binding_of(shoot: &Shoot) -> Option<Reference> {
-    let namespace = shoot.metadata.namespace.as_deref().unwrap_or_default();
-    let named = |kind, name: &Option<String>| {
-        let name = name.as_deref().filter(|name| !name.is_empty())?;
-        Some(Reference::new(kind, namespace, name))
-    };
-    named(ReferenceKind::CredentialsBinding, &shoot.spec.credentials_binding_name)
-        .or_else(|| named(ReferenceKind::SecretBinding, &shoot.spec.secret_binding_name))
-}
-
-/// The secret that a binding leads to.
-fn login_of(binding: &Reference, resolved: &Resolved) -> Result<Reference, Unchecked> {
-    if binding.kind == ReferenceKind::SecretBinding {
-        return Ok(secret_of(&read::<SecretBinding>(binding, resolved)?));
-    }
-    credentials_of(&read::<CredentialsBinding>(binding, resolved)?).map_err(|error| format!("{binding}: {error}"))
-}
-
 fn cluster_of(object: &Infrastructure) -> Reference {
     Reference::new(ReferenceKind::Cluster, "", object.metadata.namespace.as_deref().unwrap_or_default())
 }
@@ -179,7 +136,7 @@ fn cloudprovider(object: &Infrastructure) -> Reference {
 
 fn read<T: serde::de::DeserializeOwned>(reference: &Reference, resolved: &Resolved) -> Result<T, Unchecked> {
     let found = resolved.read(reference, &Path::nil()).map_err(|error| match error.kind {
-        fabric_apis::field::ErrorType::NotFound => format!("there is no {reference}"),
+        field::ErrorType::NotFound => format!("there is no {reference}"),
         _ => error.detail,
     })?;
     found.ok_or_else(|| format!("{reference} was not looked for"))
@@ -201,7 +158,7 @@ fn log_in(
     region: Option<&str>,
 ) -> Result<Credentials, Unchecked> {
     let data = entries(secret, resolved, &Path::nil()).map_err(|error| match error.kind {
-        fabric_apis::field::ErrorType::NotFound => format!("there is no {secret}"),
+        field::ErrorType::NotFound => format!("there is no {secret}"),
         _ => error.detail,
     })?;
     let data = data.ok_or_else(|| format!("{secret} was not looked for"))?;
