@@ -31,7 +31,7 @@ def profile(name, cloud):
     versions = [{"version": f"{major}.0.0"} for major in range(1, 6)]
     images = [{"name": name, "versions": versions} for name in ("linux", "flat")]
     config = {"apiVersion": CONFIG, "kind": "CloudProfileConfig", "keystoneURL": cloud["auth_url"],
-              "constraints": {"floatingPools": [{"name": "public"}, {"name": "fip-*", "region": "RegionOne"}],
+              "constraints": {"floatingPools": [{"name": "public"}, {"name": "fip-*"}],
                               "loadBalancerProviders": [{"name": "amphora"}, {"name": "ovn"}]},
               "dnsServers": ["192.0.2.53"], "serverGroupPolicies": ["anti-affinity", "soft-anti-affinity"],
               "machineImages": [{**image, "versions": [{**version, "image": f"{image['name']}-{version['version']}"}

@@ -77,6 +77,13 @@ struct Response {
     allowed: bool,
     #[serde(default)]
     warnings: Vec<String>,
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Default, Deserialize)]
+struct Status {
+    message: String,
 }
 
 struct Connection {
@@ -206,11 +213,11 @@ impl Caller {
         if status != hyper::StatusCode::OK {
             bail!("{status}: {}", String::from_utf8_lossy(&bytes));
         }
-        let Response { uid, allowed, warnings } = serde_json::from_slice::<Review>(&bytes)?.response;
+        let Response { uid, allowed, warnings, status } = serde_json::from_slice::<Review>(&bytes)?.response;
         if uid.is_empty() {
             bail!("an answer to nobody");
         }
-        Ok(Answer { allowed, warned: !warnings.is_empty() })
+        Ok(Answer { allowed, warned: !warnings.is_empty(), message: status.message })
     }
 
     async fn connect(&self) -> anyhow::Result<Connection> {

@@ -30,6 +30,7 @@ pub(crate) struct Report {
 pub(crate) struct Answer {
     pub(crate) allowed: bool,
     pub(crate) warned: bool,
+    pub(crate) message: String,
 }
 
 /// What was seen so far.
@@ -52,7 +53,7 @@ impl Seen {
                 self.warned += usize::from(answer.warned);
                 return;
             }
-            Ok(answer) => format!("allowed: {}, expected: {expected}", answer.allowed),
+            Ok(answer) => format!("allowed: {} ({}), expected: {expected}", answer.allowed, answer.message),
             Err(error) => format!("{error:#}"),
         };
         self.failed += 1;
