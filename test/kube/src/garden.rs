@@ -117,6 +117,16 @@ impl Garden {
         self.run("helm", &arguments, "").await
     }
 
+    /// `helm …` with as many arguments as there happen to be.
+    pub async fn helm_with(&self, arguments: &[&str]) -> Output {
+        self.run("helm", arguments, "").await
+    }
+
+    /// `helm …` with something to read: `helm_reading(&["template", …, "-f", "-"], values)`.
+    pub async fn helm_reading(&self, arguments: &[&str], input: &str) -> Output {
+        self.run("helm", arguments, input).await
+    }
+
     async fn run(&self, program: &str, arguments: &[&str], input: &str) -> Output {
         let arguments: Vec<&str> =
             ["--namespace", &self.namespace].into_iter().chain(arguments.iter().copied()).collect();

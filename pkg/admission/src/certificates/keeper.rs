@@ -136,8 +136,11 @@ impl Keeper {
     async fn attempt(&mut self, done: &mut Done) -> Result<(), Error> {
         let authority = self.read(Secret::Authority).await?;
         let server = self.read(Secret::Server).await?;
-        let bundle = authority.as_ref().and_then(|stored| readable(Secret::Authority, Bundle::read(stored)));
-        let pair = server.as_ref().and_then(|stored| readable(Secret::Server, read_pair(stored)));
+        // A secret that somebody made to be filled in is as good as none.
+        let filled = |stored: &&Stored| !stored.data.is_empty();
+        let bundle =
+            authority.as_ref().filter(filled).and_then(|stored| readable(Secret::Authority, Bundle::read(stored)));
+        let pair = server.as_ref().filter(filled).and_then(|stored| readable(Secret::Server, read_pair(stored)));
         // What is there is used first: a replica must serve even while nothing can be written.
         if let Some(pair) = &pair {
             done.swapped |= self.take(pair);

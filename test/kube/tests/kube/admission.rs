@@ -24,7 +24,7 @@ const VALUES: [(&str, &str); 8] = [
 ];
 
 /// An example's objects for this garden: placeholders filled in, in its namespace, labelled as Gardener does.
-fn example(garden: &Garden, name: &str) -> Vec<Value> {
+pub(crate) fn example(garden: &Garden, name: &str) -> Vec<Value> {
     let mut text = fs::read_to_string(root().join("examples").join(name)).unwrap();
     for (placeholder, value) in VALUES {
         text = text.replace(&format!("${{{placeholder}}}"), value);
@@ -49,7 +49,7 @@ pub(crate) fn placed(garden: &Garden, mut object: Value) -> Value {
 }
 
 /// What Shoots refer to: the operator's profile, a binding, and the secret that it leads to.
-async fn furnish(garden: &Garden) {
+pub(crate) async fn furnish(garden: &Garden) {
     furnish_with(garden, example(garden, "20-cloudprofile.yaml"), example(garden, "25-secret-password.yaml")).await;
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn counts(garden: &Garden) {
     .await;
 }
 
-fn shoot(garden: &Garden, name: &str) -> Value {
+pub(crate) fn shoot(garden: &Garden, name: &str) -> Value {
     let mut shoot = example(garden, "40-shoot-byo-4-subnet.yaml").remove(0);
     shoot["metadata"]["name"] = json!(name);
     shoot

@@ -9,6 +9,7 @@
 )]
 
 mod admission;
+mod charts;
 mod cluster;
 mod dynamic;
 mod examples;

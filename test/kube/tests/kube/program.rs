@@ -24,7 +24,7 @@ pub(crate) struct Program {
 const SOURCES: [&str; 6] = ["apis", "cmd", "pkg", "reconciler", "validation", "Cargo.toml"];
 
 /// The binary of a package; built anew when a source is younger.
-fn binary(package: &str) -> PathBuf {
+pub(crate) fn binary(package: &str) -> PathBuf {
     let test = std::env::current_exe().expect("this test's own path");
     let profile = test.parent().and_then(Path::parent).expect("the profile's folder").to_owned();
     let program = profile.join(package);
@@ -117,12 +117,18 @@ impl Program {
             ["--health-bind-address", "127.0.0.1:0"],
             ["--shutdown-notice", "0.2s"],
         ];
+        let arguments: Vec<&str> = arguments.as_flattened().iter().chain(more).copied().collect();
+        Self::spawn(package, &arguments, Some(&garden.kubeconfig)).await
+    }
+
+    /// Starts a program with these arguments alone, and waits until it listens.
+    pub(crate) async fn spawn(package: &str, arguments: &[&str], kubeconfig: Option<&Path>) -> Self {
         let path = tokio::task::spawn_blocking({
             let package = package.to_owned();
             move || binary(&package)
         });
         let mut command = Command::new(path.await.unwrap());
-        command.args(arguments.as_flattened()).args(more).env_clear().env("KUBECONFIG", &garden.kubeconfig);
+        command.args(arguments).env_clear().envs(kubeconfig.map(|path| ("KUBECONFIG", path)));
         command.stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));

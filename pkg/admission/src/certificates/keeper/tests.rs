@@ -76,6 +76,17 @@ async fn the_first_round_makes_everything_and_the_next_nothing() {
 }
 
 #[tokio::test]
+async fn secrets_that_somebody_made_to_be_filled_in_are_filled_in() {
+    let world = World::new();
+    for secret in [Secret::Authority, Secret::Server] {
+        world.cluster.put(secret, Some(BTreeMap::new()));
+    }
+    let done = world.replica(true, &[NAME]).keeper.round().await.unwrap();
+    assert_eq!((done.authority, done.server), (Some(Why::Missing), Some(Why::Missing)));
+    assert!(world.trusts(NAME).await);
+}
+
+#[tokio::test]
 async fn a_follower_serves_what_the_leader_made_and_writes_nothing() {
     let world = World::new();
     let mut follower = world.replica(false, &[NAME]);
