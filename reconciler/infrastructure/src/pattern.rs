@@ -29,9 +29,7 @@ impl Pattern {
             None => (false, text),
         };
         let matcher = match rest.strip_prefix('~') {
-            Some(regex) => Matcher::Regex(
-                Regex::new(&format!("^(?:{regex})$")).map_err(|e| format!("{text:?} is no regular expression: {e}"))?,
-            ),
+            Some(regex) => Matcher::Regex(whole(regex).map_err(|e| format!("{text:?} is no regular expression: {e}"))?),
             None if rest.is_empty() => Matcher::All,
             None => Matcher::Glob(
                 GlobBuilder::new(rest).build().map_err(|e| format!("{text:?} is no glob: {e}"))?.compile_matcher(),
@@ -49,6 +47,13 @@ impl Pattern {
         };
         hit != self.negated
     }
+}
+
+/// A regular expression for the whole name. It has to be one by itself: `a)|(b` would only be one between brackets, and
+/// free of them at the same time.
+fn whole(regex: &str) -> Result<Regex, regex::Error> {
+    Regex::new(regex)?;
+    Regex::new(&format!("^(?:{regex})$"))
 }
 
 #[cfg(test)]
@@ -79,6 +84,8 @@ mod tests {
     #[test]
     fn a_bad_pattern_is_named() {
         assert!(Pattern::parse("~(").unwrap_err().starts_with("\"~(\" is no regular expression"));
+        // Brackets that would close the one around the expression.
+        assert!(Pattern::parse("~a)|(b").unwrap_err().contains("no regular expression"));
         assert!(Pattern::parse("[").unwrap_err().starts_with("\"[\" is no glob"));
     }
 }

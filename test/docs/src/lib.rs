@@ -3,7 +3,7 @@
 //! ```text
 //!   embedded cloud, given things made in it ─┐
 //!                                            ├─► Place: a home of its own, clouds.yaml (mycloud), examples/, hack/lab
-//!   lab: clouds.yaml, hack/lab render ───────┘      │
+//!   lab: clouds.yaml, hack/lab render ───────┘      │    and on a lab with Kubernetes: kubectl, the admission program
 //!        console blocks of a document ──────────────┴─► bash ─► output ─► compared line by line
 //! ```
 //!

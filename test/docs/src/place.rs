@@ -3,6 +3,7 @@
 use std::{
     ffi::OsStr,
     fs,
+    net::TcpListener,
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::Stdio,
@@ -14,11 +15,16 @@ use tempfile::TempDir;
 
 use crate::{console, examples, given, program, root};
 
+/// The garden's program with webhooks.
+const ADMISSION: &str = "gardener-extension-admission-openstack-fabric";
+
 /// A reader's place.
 pub struct Place {
     home: TempDir,
     /// The embedded cloud; `None` on the lab.
     _cloud: Option<Cloud>,
+    /// The lab's Kubernetes, where the place has it.
+    kubeconfig: Option<PathBuf>,
 }
 
 /// What a command did.
@@ -85,16 +91,33 @@ impl Place {
         Some(place)
     }
 
+    /// With the lab that the environment names, and the Kubernetes beside it; `None`, and a word on standard error: not
+    /// both are there.
+    pub fn kube() -> Option<Self> {
+        let named = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let (Some(kubeconfig), Some(bin)) = (named("FABRIC_LAB_KUBECONFIG"), named("FABRIC_LAB_KUBE_BIN")) else {
+            eprintln!(
+                "SKIPPED: no Kubernetes in the lab; hack/lab up all && eval \"$(hack/lab env)\", or hack/test docs"
+            );
+            return None;
+        };
+        let mut place = Self::lab()?;
+        place.kubeconfig = Some(kubeconfig);
+        symlink(program::path(ADMISSION), place.path("bin").join(ADMISSION)).expect("the program");
+        place.executable("bin/kubectl", &format!("#!/bin/sh\nexec '{}' \"$@\"\n", bin.join("kubectl").display()));
+        Some(place)
+    }
+
     fn new(cloud: Option<Cloud>, mycloud: &Value) -> Self {
         let home = tempfile::Builder::new().prefix("fabric-docs").tempdir().expect("a temporary folder");
-        let place = Self { home, _cloud: cloud };
+        let place = Self { home, _cloud: cloud, kubeconfig: None };
         for folder in ["bin", "work/hack", "rendered"] {
             fs::create_dir_all(place.path(folder)).expect("a folder");
         }
         let clouds = json!({"clouds": {"mycloud": mycloud}});
         fs::write(place.path("clouds.yaml"), clouds.to_string()).expect("clouds.yaml");
         symlink(root().join("examples"), place.path("work/examples")).expect("examples");
-        symlink(program::path(), place.path("bin/kubectl-fabric")).expect("the command");
+        symlink(program::path("kubectl-fabric"), place.path("bin/kubectl-fabric")).expect("the command");
         // What kubectl does with a plugin.
         let kubectl = "#!/bin/sh\n[ \"$1\" = fabric ] || exit 64\nshift\nexec kubectl-fabric \"$@\"\n";
         place.executable("bin/kubectl", kubectl);
@@ -138,6 +161,7 @@ impl Place {
     /// Runs the steps of a document in one shell, and returns what does not come as it says.
     pub async fn read(&self, document: &str) -> Vec<String> {
         let text = fs::read_to_string(root().join(document)).expect("a document");
+        let text = if self.kubeconfig.is_some() { elsewhere(&text) } else { text };
         let steps = console::steps(&text);
         assert!(!steps.is_empty(), "{document} has no console block");
         let printed = self.run("bash", ["-c", &console::script(&steps)]).await;
@@ -155,6 +179,9 @@ impl Place {
         command.args(arguments).current_dir(work).env_clear().stdin(Stdio::null()).kill_on_drop(true);
         command.env("PATH", path).env("HOME", self.home.path()).env("LANG", "C.UTF-8");
         command.env("OS_CLIENT_CONFIG_FILE", self.path("clouds.yaml")).env("OS_CLOUD", "mycloud");
+        if let Some(kubeconfig) = &self.kubeconfig {
+            command.env("KUBECONFIG", kubeconfig);
+        }
         let output = command.output().await.expect("a command");
         Output {
             code: output.status.code().unwrap_or(-1),
@@ -162,4 +189,12 @@ impl Place {
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
     }
+}
+
+/// A document whose programs listen on ports that are free: those it names may be taken by the next checkout's run.
+fn elsewhere(text: &str) -> String {
+    let sockets = ["10250", "10251"].map(|named| (named, TcpListener::bind("127.0.0.1:0").expect("a free port")));
+    sockets.iter().fold(text.to_owned(), |text, (named, socket)| {
+        text.replace(named, &socket.local_addr().expect("its port").port().to_string())
+    })
 }

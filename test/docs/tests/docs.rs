@@ -14,8 +14,11 @@ use fabric_test_docs::{Place, console, examples, root};
 use futures::FutureExt;
 use serde_json::Value;
 
-/// Documents whose console blocks are run.
+/// Documents whose console blocks are run on either cloud.
 const DOCUMENTS: [&str; 2] = ["README.md", "docs/usage/flexible-network-configuration.md"];
+
+/// The one that needs a Kubernetes beside the lab's OpenStack.
+const ADMISSION: &str = "docs/usage/admission.md";
 
 const NETWORK: [&str; 4] = ["network", "subnet", "router", "router interface"];
 
@@ -261,6 +264,13 @@ async fn the_documents_say_what_happens_on_the_lab() {
         let shoots = ["40-shoot-byo-3-router.yaml", "40-shoot-byo-4-subnet.yaml"];
         swept(&place, &shoots, "--cloud mycloud", outcome).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_guide_to_admission_says_what_happens_on_the_lab() {
+    let Some(place) = Place::kube() else { return };
+    let differences = place.read(ADMISSION).await;
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
 /// Deletes what a failed test made, then fails.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use fabric_apis::field::ErrorType;
-use fabric_validation::openstack::admission::Lookup;
+use fabric_validation::openstack::admission::{Lookup, Reference};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use ErrorType::{Duplicate, Forbidden, Invalid, NotFound, NotSupported, Required}
 
 use crate::control_plane::wrong_classes;
 use crate::secret::judged;
-use crate::table::{Row, Where, ask, at, hold};
+use crate::table::{Row, Told, Where, ask, at, hold};
 use crate::values::{get, list, object, one_of, some, text};
 
 const CONFIG: &str = "spec.providerConfig";
@@ -211,29 +211,48 @@ fn profile(kind: &str, spec: Value) -> Value {
     json!({"apiVersion": "core.gardener.cloud/v1beta1", "kind": kind, "metadata": {"name": "p"}, "spec": spec})
 }
 
+/// Operators' profiles.
+pub(crate) fn profiles() -> BoxedStrategy<Value> {
+    let config = prop_oneof![19 => configs(), 1 => Just(Value::Null)];
+    let made = |(config, offers)| {
+        profile("CloudProfile", json!({"type": "openstack", "machineImages": offers, "providerConfig": config}))
+    };
+    (config, offers()).prop_map(made).boxed()
+}
+
+/// What the rows say about one.
+pub(crate) fn told(profile: &Value) -> Vec<Told> {
+    ask(OFFER, profile)
+}
+
 #[test]
 fn an_offer_is_told_exactly_the_rows_that_apply() {
-    let config = prop_oneof![19 => configs(), 1 => Just(Value::Null)];
-    let worlds = (config, offers()).prop_map(|(config, offers)| {
-        profile("CloudProfile", json!({"type": "openstack", "machineImages": offers, "providerConfig": config}))
-    });
     let nothing = |_: &_| Lookup::NotFound;
     hold(
         OFFER.iter().map(|(name, _)| *name),
-        worlds,
-        |profile| ask(OFFER, profile),
+        profiles(),
+        told,
         |profile| judged(profile, None, &nothing),
     );
 }
 
 /// A project's profile, and its parent if there is one.
 #[derive(Clone, Debug)]
-struct Own {
-    profile: Value,
+pub(crate) struct Own {
+    pub(crate) profile: Value,
     parent: Option<Value>,
 }
 
 impl Own {
+    pub(crate) fn told(&self) -> Vec<Told> {
+        ask(OWN, self)
+    }
+
+    pub(crate) fn fetch(&self, reference: &Reference) -> Lookup {
+        assert_eq!(reference.to_string(), "CloudProfile p");
+        self.parent.clone().map_or(Lookup::NotFound, Lookup::Found)
+    }
+
     fn images(&self) -> &[Value] {
         list(config(&self.profile), "machineImages")
     }
@@ -304,8 +323,8 @@ const OWN: &[Row<Own>] = &[
     }),
 ];
 
-#[test]
-fn a_projects_profile_is_told_exactly_the_rows_that_apply() {
+/// Projects' profiles.
+pub(crate) fn own() -> BoxedStrategy<Own> {
     let version = object(vec![("version", 0.97, one_of(&["1", "2"])), ("image", 0.5, one_of(&["x"]))]);
     // Names are there once, as Gardener has it.
     let images = |version: BoxedStrategy<Value>| {
@@ -336,18 +355,19 @@ fn a_projects_profile_is_told_exactly_the_rows_that_apply() {
     let config = prop_oneof![9 => config, 1 => Just(Value::Null)];
     let kind = prop_oneof![9 => Just("CloudProfile"), 1 => Just("NamespacedCloudProfile")];
     let parent = proptest::option::weighted(0.9, images(bare.clone()));
-    let worlds = (config, images(bare), kind, parent).prop_map(|(config, offers, kind, parent)| Own {
-        profile: profile(
-            "NamespacedCloudProfile",
-            json!({"parent": {"kind": kind, "name": "p"}, "machineImages": offers, "providerConfig": config}),
-        ),
-        parent: parent.map(|offers| profile("CloudProfile", json!({"type": "openstack", "machineImages": offers}))),
-    });
-    let judge = |own: &Own| {
-        judged(&own.profile, None, &|reference| {
-            assert_eq!(reference.to_string(), "CloudProfile p");
-            own.parent.clone().map_or(Lookup::NotFound, Lookup::Found)
+    (config, images(bare), kind, parent)
+        .prop_map(|(config, offers, kind, parent)| Own {
+            profile: profile(
+                "NamespacedCloudProfile",
+                json!({"parent": {"kind": kind, "name": "p"}, "machineImages": offers, "providerConfig": config}),
+            ),
+            parent: parent.map(|offers| profile("CloudProfile", json!({"type": "openstack", "machineImages": offers}))),
         })
-    };
-    hold(OWN.iter().map(|(name, _)| *name), worlds, |own| ask(OWN, own), judge);
+        .boxed()
+}
+
+#[test]
+fn a_projects_profile_is_told_exactly_the_rows_that_apply() {
+    let judge = |own: &Own| judged(&own.profile, None, &|reference| own.fetch(reference));
+    hold(OWN.iter().map(|(name, _)| *name), own(), Own::told, judge);
 }

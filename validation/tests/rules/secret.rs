@@ -319,8 +319,8 @@ pub(crate) fn judged(new: &Value, old: Option<&Value>, fetch: &dyn Fn(&Reference
 
 /// Something that leads to a secret, or the secret itself, about to be stored.
 #[derive(Clone, Debug)]
-struct Leading {
-    kind: &'static str,
+pub(crate) struct Leading {
+    pub(crate) kind: &'static str,
     provider: &'static str,
     /// The provider before; for a secret, whether its data was another.
     before: Option<&'static str>,
@@ -397,8 +397,8 @@ const LEADING: &[Row<Leading>] = &[
     }),
 ];
 
-#[test]
-fn a_secret_is_judged_exactly_when_something_new_leads_to_it() {
+/// Secrets, and what leads to them.
+pub(crate) fn leading() -> BoxedStrategy<Leading> {
     let workload = ("security.gardener.cloud/v1alpha1", "WorkloadIdentity");
     let worlds = (
         select(vec!["Secret", "SecretBinding", "CredentialsBinding"]),
@@ -408,7 +408,7 @@ fn a_secret_is_judged_exactly_when_something_new_leads_to_it() {
         proptest::bool::weighted(0.1),
         found(prop_oneof![3 => secrets(Just(false)), 1 => Just(good(false))]),
     );
-    let worlds = worlds.prop_map(|(kind, provider, before, to, leaving, found)| {
+    let made = worlds.prop_map(|(kind, provider, before, to, leaving, found)| {
         let found = match found {
             Found::Nothing | Found::Denied if kind == "Secret" => Found::Secret(good(false)),
             found => found,
@@ -416,23 +416,41 @@ fn a_secret_is_judged_exactly_when_something_new_leads_to_it() {
         let before = before.map(|before| if before == "same" && kind != "Secret" { provider } else { before });
         Leading { kind, provider, before, to, leaving, found }
     });
-    let judge = |leading: &Leading| {
-        let new = leading.object(leading.provider);
-        let old = leading.before.map(|before| match (leading.kind, before) {
+    made.boxed()
+}
+
+impl Leading {
+    /// The object as it would be stored, and what it replaces.
+    pub(crate) fn stored(&self) -> (Value, Option<Value>) {
+        let new = self.object(self.provider);
+        let old = self.before.map(|before| match (self.kind, before) {
             ("Secret", "same") => new.clone(),
             ("Secret", _) => {
                 json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "b"}, "stringData": {"old": "x"}})
             }
-            _ => leading.object(before),
+            _ => self.object(before),
         });
-        judged(&new, old.as_ref(), &|reference| {
-            let kind = reference.kind;
-            let expected = if leading.kind == "CredentialsBinding" { leading.to.1 } else { "Secret" };
-            assert_eq!((kind.kind(), reference.namespace.as_str(), reference.name.as_str()), (expected, "n", "s"));
-            assert!(matches!(kind, ReferenceKind::Secret | ReferenceKind::InternalSecret));
-            leading.found.lookup(kind.kind())
-        })
+        (new, old)
+    }
+
+    pub(crate) fn fetch(&self, reference: &Reference) -> Lookup {
+        let kind = reference.kind;
+        let expected = if self.kind == "CredentialsBinding" { self.to.1 } else { "Secret" };
+        assert_eq!((kind.kind(), reference.namespace.as_str(), reference.name.as_str()), (expected, "n", "s"));
+        assert!(matches!(kind, ReferenceKind::Secret | ReferenceKind::InternalSecret));
+        self.found.lookup(kind.kind())
+    }
+
+    pub(crate) fn told(&self) -> Vec<Told> {
+        ask(LEADING, self)
+    }
+}
+
+#[test]
+fn a_secret_is_judged_exactly_when_something_new_leads_to_it() {
+    let judge = |leading: &Leading| {
+        let (new, old) = leading.stored();
+        judged(&new, old.as_ref(), &|reference| leading.fetch(reference))
     };
-    let rows = |leading: &Leading| -> Vec<Told> { ask(LEADING, leading) };
-    hold(LEADING.iter().map(|(name, _)| *name), worlds, rows, judge);
+    hold(LEADING.iter().map(|(name, _)| *name), leading(), Leading::told, judge);
 }

@@ -20,9 +20,9 @@ const WORKERS: &str = "spec.provider.workers";
 
 /// A Shoot about to be stored, and its garden.
 #[derive(Clone, Debug)]
-struct World {
-    shoot: Value,
-    old: Option<Value>,
+pub(crate) struct World {
+    pub(crate) shoot: Value,
+    pub(crate) old: Option<Value>,
     binding: Around,
     /// Where a CredentialsBinding leads to.
     to: (&'static str, &'static str),
@@ -49,7 +49,7 @@ const KINDS: [(&str, &str); 3] = [
 ];
 
 impl World {
-    fn infrastructure(&self) -> Option<&Value> {
+    pub(crate) fn infrastructure(&self) -> Option<&Value> {
         get(&self.shoot, INFRASTRUCTURE)
     }
 
@@ -70,7 +70,7 @@ impl World {
         old.iter().find(|old| text(old, "name") == text(worker, "name"))
     }
 
-    fn is_exempt(&self) -> bool {
+    pub(crate) fn is_exempt(&self) -> bool {
         let unchanged = self.old.as_ref().is_some_and(|old| old["spec"] == self.shoot["spec"]);
         unchanged || self.workers().is_empty() || get(&self.shoot, "metadata.deletionTimestamp").is_some()
     }
@@ -151,7 +151,7 @@ impl World {
         self.profile_path().is_some_and(|_| self.profile == Around::There).then_some(&self.offer)
     }
 
-    fn domain(&self) -> Option<&str> {
+    pub(crate) fn domain(&self) -> Option<&str> {
         let Found::Secret(secret) = &self.secret else { return None };
         let domain = secret.data.get("domainName").filter(|domain| !domain.is_empty());
         domain.filter(|_| self.leads_to_secret()).map(String::as_str)
@@ -338,7 +338,7 @@ const ROWS: &[Row<World>] = &[
     }),
 ];
 
-fn told(world: &World) -> Vec<Told> {
+pub(crate) fn told(world: &World) -> Vec<Told> {
     if world.is_exempt() {
         return Vec::new();
     }
@@ -497,7 +497,7 @@ fn around() -> impl Strategy<Value = Around> {
     prop_oneof![10 => Just(Around::There), 1 => Just(Around::Hollow), 1 => Just(Around::Nothing), 1 => Just(Around::Denied)]
 }
 
-fn worlds() -> BoxedStrategy<World> {
+pub(crate) fn worlds() -> BoxedStrategy<World> {
     let stored = prop_oneof![
         10 => spec().prop_map(|new| (None, new)),
         9 => change().prop_map(|(old, new)| (Some(old), new)),
@@ -523,7 +523,7 @@ fn worlds() -> BoxedStrategy<World> {
 }
 
 impl World {
-    fn fetch(&self, reference: &Reference) -> Lookup {
+    pub(crate) fn fetch(&self, reference: &Reference) -> Lookup {
         let named = (reference.namespace.as_str(), reference.name.as_str());
         let (around, object) = match reference.kind {
             ReferenceKind::Secret if reference.namespace == "garden-a" => {

@@ -10,6 +10,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// How often each row has to apply at least, or the test says nothing about it.
 const LEAST: usize = 100;
+/// Objects for each table, unless fewer or more are asked for.
+const USUAL: u32 = 5_000;
 
 /// Where something is wrong, and how.
 pub(crate) type Where = (String, ErrorType);
@@ -36,7 +38,7 @@ pub(crate) fn answer(errors: &ErrorList) -> Vec<Where> {
 }
 
 pub(crate) fn cases() -> u32 {
-    std::env::var("FABRIC_RULE_CASES").map_or(5_000, |cases| cases.parse().unwrap())
+    std::env::var("FABRIC_RULE_CASES").map_or(USUAL, |cases| cases.parse().unwrap())
 }
 
 fn sorted(places: impl IntoIterator<Item = Where>) -> Vec<(String, String)> {
@@ -55,8 +57,12 @@ pub(crate) fn for_each<W: Debug>(worlds: impl Strategy<Value = W>, check: impl F
     .unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// How often each of `names` applied: each often enough, or it was not tried.
+/// How often each of `names` applied: each often enough, or it was not tried. With fewer objects than usual, as for
+/// mutation testing, nothing can be said.
 pub(crate) fn assert_applied(names: impl IntoIterator<Item = &'static str>, counts: &BTreeMap<&'static str, usize>) {
+    if cases() < USUAL {
+        return;
+    }
     let rare: Vec<_> = names
         .into_iter()
         .map(|name| (name, counts.get(name).copied().unwrap_or_default()))
@@ -88,5 +94,5 @@ pub(crate) fn hold<W: Debug>(
         Ok(())
     });
     assert_applied(names, &counts.borrow());
-    assert!(good.get() >= LEAST, "only {} were good", good.get());
+    assert!(good.get() >= LEAST || cases() < USUAL, "only {} were good", good.get());
 }
