@@ -10,6 +10,7 @@ use crate::admission::{apply, example, furnish, placed, shoot};
 use crate::program::{Front, Program};
 
 const CA: &str = "secret/ca-admission-openstack-fabric-webhook";
+const SERVER: &str = "secret/admission-openstack-fabric-webhook-server";
 const ROLE: &str = "clusterroles.rbac.authorization.k8s.io";
 const BINDING: &str = "clusterrolebindings.rbac.authorization.k8s.io";
 const VALIDATING: &str = "validatingwebhookconfigurations.admissionregistration.k8s.io";
@@ -50,15 +51,18 @@ fn what_is_rendered_is_accepted_and_the_rights_are_what_the_program_needs() {
         assert!(!program.log().contains("forbidden"), "{}", program.log());
         every_right_counts(&garden).await;
         nothing_else_is_allowed(&garden, &elsewhere).await;
-        program.stop().await;
 
+        // As a rolling update does: other cases' profiles are asked about here too, so there is always somebody.
         upgrade(&garden, &elsewhere, &front, false).await;
-        let program = start(&garden, &front, &garden_file, &home_file).await;
+        let next = start(&garden, &front, &garden_file, &home_file).await;
+        program.stop().await;
+        let program = next;
         until("the mutating configuration goes", async || gone(&garden, &format!("{MUTATING}/{NAME}")).await).await;
         judged(&garden, &shoot(&garden, "sound"), "networks.workers").await;
         assert!(!program.log().contains("forbidden"), "{}", program.log());
         uninstall(&garden, &elsewhere).await;
         program.stop().await;
+        in_one_cluster(&garden, &elsewhere).await;
     });
 }
 
@@ -186,7 +190,7 @@ async fn judged(garden: &Garden, sound: &Value, part: &str) {
 
 /// Also what a chart made to be filled in: with gardener-operator there is nothing of the kind.
 async fn it_makes_again_what_is_lost(garden: &Garden) {
-    for object in [CA, &format!("lease/{NAME}"), &format!("{VALIDATING}/{NAME}"), &format!("{MUTATING}/{NAME}")] {
+    for object in [SERVER, &format!("lease/{NAME}"), &format!("{VALIDATING}/{NAME}"), &format!("{MUTATING}/{NAME}")] {
         garden.kubectl(["delete", object]).await.ends_with(0);
         until(object, async || (garden.kubectl(["get", object]).await.code == 0).then_some(())).await;
     }
@@ -300,6 +304,10 @@ async fn uninstall(garden: &Garden, elsewhere: &Elsewhere) {
         until(kind, async || gone(garden, &format!("{kind}/{NAME}")).await).await;
     }
     garden.helm(["uninstall", "admission"]).await.ends_with(0);
+    nothing_is_left(garden, elsewhere).await;
+}
+
+async fn nothing_is_left(garden: &Garden, elsewhere: &Elsewhere) {
     let kinds =
         "deployments,services,poddisruptionbudgets,serviceaccounts,roles,rolebindings,leases,secrets,configmaps";
     for namespace in [&garden.namespace, &elsewhere.namespace] {
@@ -309,4 +317,21 @@ async fn uninstall(garden: &Garden, elsewhere: &Elsewhere) {
         })
         .await;
     }
+    for kind in [VALIDATING, MUTATING, ROLE, BINDING] {
+        until(kind, async || gone(garden, &format!("{kind}/{NAME}")).await).await;
+    }
+}
+
+/// The umbrella: one release, one account with both kinds of rights.
+async fn in_one_cluster(garden: &Garden, elsewhere: &Elsewhere) {
+    let umbrella = chart("");
+    let notes =
+        garden.helm(["install", "admission", &umbrella, "--set", "runtime.vpa.enabled=false"]).await.ends_with(0);
+    assert!(notes.stdout.contains(NAME), "{}", notes.stdout);
+    let who = format!("system:serviceaccount:{}:{NAME}", garden.namespace);
+    for question in [["get", "cloudprofiles.core.gardener.cloud"], ["patch", CA]] {
+        garden.kubectl(["auth", "can-i", question[0], question[1], "--as", &who]).await.ends_with(0);
+    }
+    garden.helm(["uninstall", "admission"]).await.ends_with(0);
+    nothing_is_left(garden, elsewhere).await;
 }
