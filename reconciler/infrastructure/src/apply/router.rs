@@ -39,7 +39,9 @@ pub(super) async fn ensure(run: &Run<'_>, step: RouterStep) -> Result<(), Error>
         RouterStep::Create { new, .. } => {
             let made = run.cloud.create_router(&new).await?;
             run.set(Key::Router, made.id.as_str());
-            run.tag(Owned::by(Evidence::Created, Taggable::Router(made.id)));
+            // Now, while nothing else is about the router: Neutron does a call again that meets another one on it.
+            let made = Owned::by(Evidence::Created, Taggable::Router(made.id));
+            run.cloud.add_tags(&made, &run.target.marker.tags()).await?;
             return Ok(());
         }
     };
