@@ -91,7 +91,7 @@ fn floating_pool(subject: &Subject, domain: Option<&str>) -> Findings {
     let input = &subject.input;
     let Some(profile) = &input.profile else { return findings };
     let changed = subject.before.as_ref().is_none_or(|old| old.floating_pool_name != input.config.floating_pool_name);
-    if input.config.floating_pool_name.is_empty() || !changed || subject.leaves {
+    if input.config.floating_pool_name.is_empty() || !changed || subject.leaves || subject.is_offer_judged {
         return findings;
     }
     let root: Path<'_> = fabric_infrastructure::validate::root(input.path);

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   sources ─► pool (threads) ─► read: Document ─► Object { Report, Subject?, Beside? }
-//!                                                      ├─► admit: profiles, bindings ─► Report
+//!                                                      ├─► admit: profiles, bindings, shoots ─► Report
 //!                                                      └─► join: Cluster, CloudProfile ─► Report, Subject
 //! ```
 //!
@@ -99,6 +99,8 @@ pub(crate) struct Subject {
     pub(crate) wants_cluster: bool,
     /// The object is in deletion: no rule is for it.
     pub(crate) leaves: bool,
+    /// What it asks for was compared with the operator's offer.
+    pub(crate) is_offer_judged: bool,
 }
 
 /// What other objects need.
@@ -129,6 +131,8 @@ pub(crate) struct Object {
     pub(crate) login: Option<Login>,
     /// The object itself, where others refer to it or its rules wait for others.
     pub(crate) kept: Option<Document>,
+    /// A Shoot whose rules wait for others.
+    again: Option<admit::Again>,
 }
 
 /// The data of a cloudprovider secret.
@@ -205,7 +209,7 @@ impl Facts {
 pub(crate) fn load(sources: &[Source], facts: &Facts) -> Result<Vec<Object>> {
     let mut objects = pool::read_all(sources, facts);
     if facts.asks_create() {
-        admit::judge(&mut objects);
+        admit::judge(&mut objects, facts);
     }
     join::join(&mut objects, facts);
     Ok(objects)

@@ -6,6 +6,7 @@ use fabric_apis::{
     decode::{Document, documents},
     openstack::v1alpha1::InfrastructureConfig,
 };
+use fabric_validation::openstack::admission::entry;
 
 use super::{read, syntax_text};
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
 
 /// Older objects and the configs in them, by kind and name of the object.
 #[derive(Debug, Default)]
-pub(crate) struct Old(HashMap<(String, String), (Document, InfrastructureConfig)>);
+pub(crate) struct Old(HashMap<(String, String), (Document, Option<InfrastructureConfig>)>);
 
 impl Old {
     /// Reads the file given with `--old`.
@@ -33,20 +34,21 @@ impl Old {
         for document in documents("", &bytes).map_err(|error| stop(syntax_text(&error)))? {
             for document in read::expand(document) {
                 let key = (document.kind().to_owned(), read::full_name(&document));
-                if let Some(config) = read::old_config(&document).map_err(|errors| stop(errors.to_string()))? {
+                let config = read::old_config(&document).map_err(|errors| stop(errors.to_string()))?;
+                if config.is_some() || entry(document.api_version(), document.kind()).is_some() {
                     found.insert(key, (document, config));
                 }
             }
         }
         if found.is_empty() {
-            return Err(stop("holds no InfrastructureConfig, Shoot or Infrastructure".to_owned()));
+            return Err(stop("holds none of the kinds that this command knows".to_owned()));
         }
         Ok(Self(found))
     }
 
     /// The older config of the object of this kind and name.
     pub(super) fn find(&self, kind: &str, name: &str) -> Option<&InfrastructureConfig> {
-        self.0.get(&(kind.to_owned(), name.to_owned())).map(|(_, config)| config)
+        self.0.get(&(kind.to_owned(), name.to_owned())).and_then(|(_, config)| config.as_ref())
     }
 
     /// The older object of this kind and name.

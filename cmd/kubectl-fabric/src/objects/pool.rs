@@ -172,5 +172,5 @@ fn broken(file: &Arc<str>, detail: String, syntax: Option<Syntax>) -> Object {
         note: None,
         skipped: false,
     };
-    Object { report, subject: None, beside: None, login: None, kept: None }
+    Object { report, subject: None, beside: None, login: None, kept: None, again: None }
 }

@@ -21,7 +21,7 @@ use fabric_validation::openstack::{
 };
 use serde_json::Value;
 
-use super::{Beside, Facts, Object, Profile, Report, Subject};
+use super::{Beside, Facts, Object, Profile, Report, Subject, admit::Again};
 
 /// Where the config stands in an Infrastructure.
 pub(crate) const PROVIDER_CONFIG: &str = "spec.providerConfig";
@@ -62,7 +62,7 @@ pub(super) fn object(document: Document, file: &Arc<str>, facts: &Facts) -> Obje
         note: None,
         skipped: false,
     };
-    let object = Object { report, subject: None, beside: None, login: None, kept: None };
+    let object = Object { report, subject: None, beside: None, login: None, kept: None, again: None };
     let mut reader = Reader { object, is_change_judged: false, facts, namespace, name };
     if let Err(errors) = reader.read(document) {
         reader.object.report.errors.extend(errors);
@@ -267,6 +267,9 @@ impl Reader<'_> {
         let reviewed = old.map_or_else(|| Reviewed::create(document), |old| Reviewed::update(document, old));
         let Examined { findings, input } = shoot::examine(&reviewed, &Resolved::new());
         self.is_change_judged = old.is_some();
+        if self.facts.asks_create() {
+            self.object.again = Again::new(document);
+        }
         if self.facts.asks_create() || input.is_none() {
             self.object.report.add(findings);
         }
@@ -415,6 +418,7 @@ impl Reader<'_> {
             state,
             wants_cluster: false,
             leaves: false,
+            is_offer_judged: false,
         }));
     }
 }
