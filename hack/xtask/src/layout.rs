@@ -46,7 +46,7 @@ const LATER: &[Later] =
 
 /// The suites; `bench` and `fuzz` too, whether or not they are crates.
 const SUITES: &[&str] =
-    &["bench", "contract", "datapath", "docs", "e2e", "fuzz", "interop", "kube", "model", "openstack"];
+    &["bench", "contract", "datapath", "docs", "e2e", "fidelity", "fuzz", "interop", "kube", "model", "openstack"];
 
 /// The programs.
 const PROGRAMS: &[&str] = &["admission", "agent", "cni", "extension", "kubectl-fabric", "manager"];
