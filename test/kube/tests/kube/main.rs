@@ -16,4 +16,5 @@ mod examples;
 mod kinds;
 mod objects;
 mod program;
+mod relay;
 mod seed;
