@@ -228,12 +228,7 @@ pub(crate) fn told(profile: &Value) -> Vec<Told> {
 #[test]
 fn an_offer_is_told_exactly_the_rows_that_apply() {
     let nothing = |_: &_| Lookup::NotFound;
-    hold(
-        OFFER.iter().map(|(name, _)| *name),
-        profiles(),
-        told,
-        |profile| judged(profile, None, &nothing),
-    );
+    hold(OFFER.iter().map(|(name, _)| *name), profiles(), told, |profile| judged(profile, None, &nothing));
 }
 
 /// A project's profile, and its parent if there is one.
