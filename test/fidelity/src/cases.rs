@@ -56,7 +56,9 @@ impl Apart {
 
     fn reference(&self, reference: &Reference) -> Reference {
         let Reference { kind, namespace, name } = reference;
-        let name = if kind.is_namespaced() { name.clone() } else { self.name(name) };
+        // The ones that objects name by a field which may name an object without namespace as well.
+        let renamed = !kind.is_namespaced() || *kind == ReferenceKind::NamespacedCloudProfile;
+        let name = if renamed { self.name(name) } else { name.clone() };
         Reference::new(*kind, self.name(namespace), name)
     }
 
@@ -154,7 +156,7 @@ fn infrastructure_case(number: u32, (new, old, nodes): &(Value, Option<Value>, &
     if old.as_ref() == Some(new) {
         told.clear(); // what is as it was is no news
     }
-    let cluster = json!({"spec": {"shoot": {"spec": {"region": "r", "networking": {"nodes": nodes},
+    let cluster = json!({"spec": {"cloudProfile": {"spec": {"type": "openstack"}}, "shoot": {"spec": {"region": "r", "networking": {"nodes": nodes},
         "provider": {"type": "openstack", "workers": [{"name": "w"}]}}}}});
     let fetch = |reference: &Reference| {
         assert_eq!(reference.kind, ReferenceKind::Cluster);

@@ -97,7 +97,7 @@ pub(crate) struct Subject {
     pub(crate) state: Option<serde_json::Value>,
     /// Whether rules wait for the facts of a `Cluster`.
     pub(crate) wants_cluster: bool,
-    /// The object is in deletion: no rule is for it.
+    /// No rule is for the object: it is in deletion, or as it was.
     pub(crate) leaves: bool,
     /// What it asks for was compared with the operator's offer.
     pub(crate) is_offer_judged: bool,
