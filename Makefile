@@ -30,7 +30,7 @@ test-kube: ## Gardener's kinds, and what is ours on them, on a real kube-apiserv
 test-docs: ## every example and every command of the documents, on the lab
 	@hack/test docs
 
-bench: ## figures beside their peers, one JSON line each: make bench P=9|12
+bench: ## figures beside their peers, one JSON line each: make bench P=9|11|12
 	@test/bench/run $(P)
 
 fuzz: ## feed what reads input from outside with more and more odd input: make fuzz [T=target] [SECONDS=180]

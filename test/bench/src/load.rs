@@ -17,6 +17,7 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::client::Resumption;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
@@ -161,10 +162,12 @@ impl Caller {
         for certificate in CertificateDer::pem_file_iter(&args.ca).context("the CA")? {
             roots.add(certificate?)?;
         }
-        let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+        let mut config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)
             .with_no_client_auth();
+        // As an API server: each connection begins anew, and sees the certificate.
+        config.resumption = Resumption::disabled();
         let prepare = |line: Line| Prepared {
             path: format!("{}?timeout=10s", line.path),
             body: line.review.to_string().into(),
