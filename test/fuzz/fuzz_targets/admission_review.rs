@@ -12,6 +12,7 @@ use fabric_validation::openstack::admission::{Defaults, Lookup, Reference, Webho
 use fabric_webhooks::{Fetch, Rules, routes};
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
+use hyper::body::Bytes;
 use libfuzzer_sys::fuzz_target;
 use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
@@ -75,7 +76,7 @@ fuzz_target!(init: begin(reviews(), words()), |data: &[u8]| {
     let Some((choice, body)) = data.split_first() else { return };
     let webhook = Webhook::ALL[usize::from(choice % 4)];
     let request = Request::post(webhook.path()).header("content-type", "application/json");
-    let request = request.header("content-length", body.len()).body(Full::new(body.to_vec().into())).expect("a request");
+    let request = request.header("content-length", body.len()).body(Full::new(Bytes::from(body.to_vec()))).expect("a request");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     let (code, text) = runtime.block_on(async {
         let Ok(answer) = SERVICE.webhook(request).await;

@@ -32,7 +32,7 @@ fn round_trip<T: Kinded + Serialize + DeserializeOwned + PartialEq + std::fmt::D
     let _ = document.lenient::<T>();
     let read: T = document.strict().ok()?;
     let written = serde_json::to_value(&read).expect("JSON");
-    let again: T = decode::strict(&written, []).expect("what was written reads");
+    let again: T = decode::strict(&written, std::iter::empty()).expect("what was written reads");
     assert_eq!(read, again);
     Some(read)
 }

@@ -48,7 +48,7 @@ fn words() -> Vec<String> {
 }
 
 fn hidden(errors: &ErrorList) {
-    for error in errors {
+    for error in errors.iter() {
         assert!(!error.to_string().contains(MARK), "a hidden value is told");
     }
 }
