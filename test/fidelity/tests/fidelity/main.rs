@@ -56,7 +56,8 @@ fn binary(package: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().unwrap().parent().unwrap();
     let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "-q", "--locked", "-p", package]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    // The whole workspace, as `hack/test` builds it: for one package alone cargo chooses other features of what is below.
+    cargo.args(["build", "-q", "--locked", "--workspace", "--all-targets"]).current_dir(env!("CARGO_MANIFEST_DIR"));
     // What cargo told this test about its own package would make build scripts run anew, and all that follows.
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
