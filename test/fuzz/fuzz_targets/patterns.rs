@@ -73,7 +73,11 @@ fn subnets(pattern: &str, name: &str) {
     }
 }
 
-fuzz_target!(init: begin(seeds(), Vec::new()), |data: &[u8]| {
+fn words() -> Vec<String> {
+    ["**", "(?:", "(?x)", "(?-u)", "[^", "[[", "{1,", "{a,b}", "\\b", "\\pL", "!~"].map(str::to_owned).to_vec()
+}
+
+fuzz_target!(init: begin(seeds(), words()), |data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (pattern, name) = text.split_once('\n').unwrap_or((text, ""));
     pools(pattern, name);
