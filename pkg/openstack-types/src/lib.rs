@@ -20,6 +20,7 @@ pub mod marker;
 pub mod network;
 pub mod observed;
 pub mod ownership;
+pub mod secret_key;
 pub mod share;
 
 pub use error::{ApiError, ErrorClass, Service};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use fabric_openstack_types::credentials::{AuthMethod, Credentials, DomainRef, Interface, Scope, UserRef};
+use fabric_openstack_types::secret_key::DNS_ALIASES;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -27,18 +28,6 @@ pub struct Defaults {
     /// The CloudProfile's CA certificate, used when the secret has no `caCert`.
     pub ca_cert: Option<String>,
 }
-
-const ALIASES: [(&str, &str); 9] = [
-    ("authURL", "OS_AUTH_URL"),
-    ("domainName", "OS_DOMAIN_NAME"),
-    ("tenantName", "OS_PROJECT_NAME"),
-    ("username", "OS_USERNAME"),
-    ("password", "OS_PASSWORD"),
-    ("applicationCredentialID", "OS_APPLICATION_CREDENTIAL_ID"),
-    ("applicationCredentialName", "OS_APPLICATION_CREDENTIAL_NAME"),
-    ("applicationCredentialSecret", "OS_APPLICATION_CREDENTIAL_SECRET"),
-    ("caCert", "OS_CACERT"),
-];
 
 struct Data<'a> {
     place: &'a str,
@@ -78,7 +67,7 @@ impl Data<'_> {
     fn get(&self, key: &str) -> Option<&str> {
         let spelled = |key: &str| self.data.get(key).map(String::as_str);
         let filled = |text: &&str| !text.is_empty();
-        let alias = ALIASES.iter().find(|(name, _)| *name == key);
+        let alias = DNS_ALIASES.iter().find(|(name, _)| *name == key);
         let alias = alias.filter(|_| self.usage == Usage::Dns);
         spelled(key).filter(filled).or_else(|| spelled(alias?.1).filter(filled))
     }
