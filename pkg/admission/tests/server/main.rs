@@ -319,6 +319,8 @@ async fn a_request_in_progress_is_answered_and_an_endless_one_cut_off() {
     .await;
     let started = Instant::now();
     server.stop.send(()).unwrap();
+    eventually("it takes no more connections", || async { TcpStream::connect(server.webhooks).await.is_err() }).await;
+    server.gate.add_permits(1);
     assert_eq!(short.await.unwrap().unwrap().0, 200);
     server.task.await.unwrap();
     assert!(long.await.unwrap().is_err(), "there was no answer to give");

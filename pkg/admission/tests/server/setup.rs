@@ -14,18 +14,22 @@ use fabric_apis::field::{Error, Path};
 use jiff::Timestamp;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::client::{Client, NAME, Now, PATH};
 
-/// Refuses by the object's `rule`: none, error, or wait for some time. Counts what it was asked.
-struct Rules(Arc<AtomicUsize>);
+/// Refuses by the object's `rule`: none, error, or wait: for some time, until the gate opens, for ever. Counts what it
+/// was asked.
+struct Rules {
+    asked: Arc<AtomicUsize>,
+    gate: Arc<Semaphore>,
+}
 
 #[async_trait]
 impl Handler for Rules {
     async fn review(&self, request: &Request) -> Verdict {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.asked.fetch_add(1, Ordering::Relaxed);
         let object: serde_json::Value =
             match request.object.as_ref().map(|object| serde_json::from_slice(object.bytes())) {
                 Some(Ok(object)) => object,
@@ -38,7 +42,7 @@ impl Handler for Rules {
                 Verdict::allowed()
             }
             Some("held") => {
-                tokio::time::sleep(Duration::from_millis(300)).await;
+                drop(self.gate.acquire().await.unwrap());
                 Verdict::allowed()
             }
             Some("long") => std::future::pending().await,
@@ -77,12 +81,15 @@ pub(crate) struct Running {
     pub(crate) task: JoinHandle<()>,
     /// How many reviews its handler began.
     pub(crate) asked: Arc<AtomicUsize>,
+    /// Closed at first; a permit opens it for those that are held.
+    pub(crate) gate: Arc<Semaphore>,
 }
 
 /// Starts a server that serves what `serving` holds.
 pub(crate) async fn start(limits: Limits, shutdown: Shutdown, serving: &Arc<Serving>, clock: &Clock) -> Running {
-    let asked = Arc::default();
-    let rule = Rule::new(Kind::new("g", "v1", "Thing"), &[Operation::Create], Arc::new(Rules(Arc::clone(&asked))));
+    let (asked, gate) = (Arc::default(), Arc::new(Semaphore::new(0)));
+    let rules = Rules { asked: Arc::clone(&asked), gate: Arc::clone(&gate) };
+    let rule = Rule::new(Kind::new("g", "v1", "Thing"), &[Operation::Create], Arc::new(rules));
     let routes = Routes::new([Route::new(PATH).with(rule)]).unwrap();
     let mut registry = Registry::default();
     let metrics = Metrics::register(&mut registry);
@@ -98,7 +105,7 @@ pub(crate) async fn start(limits: Limits, shutdown: Shutdown, serving: &Arc<Serv
         // Also when the test is over.
         let _ = stopped.await;
     }));
-    Running { webhooks: addresses.0, operations: addresses.1, stop, task, asked }
+    Running { webhooks: addresses.0, operations: addresses.1, stop, task, asked, gate }
 }
 
 /// The certificates of one cluster.
