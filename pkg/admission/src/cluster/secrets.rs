@@ -50,7 +50,7 @@ impl SecretStore for ClusterSecrets {
         let name = self.name(secret);
         let data = data.into_iter().map(|(key, value)| (key, ByteString(value))).collect();
         let written = match expected {
-            None => self.api.create(&PostParams::default(), &self.new_secret(&name, secret, data)).await,
+            None => self.api.create(&PostParams::default(), &self.new_secret(&name, data)).await,
             Some(version) => {
                 // A patch with a version inside is refused when somebody else wrote, and leaves the type and others'
                 // labels alone. The keys are always the same two.
@@ -64,18 +64,15 @@ impl SecretStore for ClusterSecrets {
 }
 
 impl ClusterSecrets {
-    fn new_secret(&self, name: &str, secret: Secret, data: BTreeMap<String, ByteString>) -> core::Secret {
+    fn new_secret(&self, name: &str, data: BTreeMap<String, ByteString>) -> core::Secret {
         let labels = [("app.kubernetes.io/name", self.component.as_str()), ("app.kubernetes.io/component", "webhook")];
         let metadata = ObjectMeta {
             name: Some(name.to_owned()),
             labels: Some(labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into()),
             ..ObjectMeta::default()
         };
-        let type_ = match secret {
-            Secret::Authority => "Opaque",
-            Secret::Server => "kubernetes.io/tls",
-        };
-        core::Secret { metadata, data: Some(data), type_: Some(type_.to_owned()), ..core::Secret::default() }
+        // As the chart has them: another type would be a conflict at its next upgrade.
+        core::Secret { metadata, data: Some(data), type_: Some("Opaque".to_owned()), ..core::Secret::default() }
     }
 }
 
