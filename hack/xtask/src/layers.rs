@@ -1,7 +1,7 @@
 //! Dependencies point one way: who may depend on whom, as the architecture draws it.
 //!
 //! What a crate's tests need (development dependencies) is free. Nothing depends on `cmd` or `hack`, and
-//! only the suites below `test` share what `test/contract` offers.
+//! only the suites below `test` share what `test/contract` and `test/program` offer.
 
 use crate::workspace::Workspace;
 
@@ -60,7 +60,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule("pkg/netlink", &[]),
     rule("pkg/ebpf", &[]),
     rule("pkg/bgp", &[]),
-    rule("test/*", &["test/contract", "reconciler/*", "pkg/*", "validation", "apis"]),
+    rule("test/*", &["test/contract", "test/program", "reconciler/*", "pkg/*", "validation", "apis"]),
     rule("hack/*", &["apis"]),
 ];
 
@@ -138,7 +138,7 @@ mod tests {
             ("cmd/agent", &["pkg/datapath", "pkg/bgp", "apis"]),
             ("cmd/cni", &["pkg/cni"]),
             ("cmd/kubectl-fabric", &["reconciler/infrastructure", "pkg/openstack-sim"]),
-            ("test/openstack", &["test/contract", "pkg/openstack"]),
+            ("test/openstack", &["test/contract", "test/program", "pkg/openstack"]),
         ]);
         assert_eq!(check(&drawn), Vec::<String>::new());
     }

@@ -45,8 +45,20 @@ const LATER: &[Later] =
     &[Later { entry: "charts", with: &["cmd/extension", "cmd/admission", "cmd/manager", "cmd/agent"] }];
 
 /// The suites; `bench` and `fuzz` too, whether or not they are crates.
-const SUITES: &[&str] =
-    &["bench", "contract", "datapath", "docs", "e2e", "fidelity", "fuzz", "interop", "kube", "model", "openstack"];
+const SUITES: &[&str] = &[
+    "bench",
+    "contract",
+    "datapath",
+    "docs",
+    "e2e",
+    "fidelity",
+    "fuzz",
+    "interop",
+    "kube",
+    "model",
+    "openstack",
+    "program",
+];
 
 /// The programs.
 const PROGRAMS: &[&str] = &["admission", "agent", "cni", "extension", "kubectl-fabric", "manager"];

@@ -23,17 +23,10 @@
 pub mod console;
 mod given;
 mod place;
-mod program;
 
-use std::path::{Path, PathBuf};
-
+pub use fabric_test_program::{Output, root};
 pub use given::Values;
-pub use place::{Output, Place};
-
-/// The root of the repository.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
-}
+pub use place::Place;
 
 /// The examples, by name, sorted. Not the definitions of kinds: those are for an API server, and tried on one.
 pub fn examples() -> Vec<String> {

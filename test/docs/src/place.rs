@@ -10,10 +10,11 @@ use std::{
 };
 
 use fabric_openstack_sim::{Cloud, Config};
+use fabric_test_program::binary;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{console, examples, given, program, root};
+use crate::{Output, console, examples, given, root};
 
 /// The garden's program with webhooks.
 const ADMISSION: &str = "gardener-extension-admission-openstack-fabric";
@@ -25,30 +26,6 @@ pub struct Place {
     _cloud: Option<Cloud>,
     /// The lab's Kubernetes, where the place has it.
     kubeconfig: Option<PathBuf>,
-}
-
-/// What a command did.
-#[derive(Clone, Debug)]
-pub struct Output {
-    /// Its exit code.
-    pub code: i32,
-    /// Standard output.
-    pub stdout: String,
-    /// Standard error.
-    pub stderr: String,
-}
-
-impl Output {
-    /// The same, after a look at the exit code.
-    pub fn ends_with(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "standard output:\n{}\nstandard error:\n{}", self.stdout, self.stderr);
-        self
-    }
-
-    /// Standard output as JSON.
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}:\n{}", self.stdout))
-    }
 }
 
 impl Place {
@@ -103,7 +80,7 @@ impl Place {
         };
         let mut place = Self::lab()?;
         place.kubeconfig = Some(kubeconfig);
-        symlink(program::path(ADMISSION), place.path("bin").join(ADMISSION)).expect("the program");
+        symlink(binary(ADMISSION), place.path("bin").join(ADMISSION)).expect("the program");
         place.executable("bin/kubectl", &format!("#!/bin/sh\nexec '{}' \"$@\"\n", bin.join("kubectl").display()));
         Some(place)
     }
@@ -117,7 +94,7 @@ impl Place {
         let clouds = json!({"clouds": {"mycloud": mycloud}});
         fs::write(place.path("clouds.yaml"), clouds.to_string()).expect("clouds.yaml");
         symlink(root().join("examples"), place.path("work/examples")).expect("examples");
-        symlink(program::path("kubectl-fabric"), place.path("bin/kubectl-fabric")).expect("the command");
+        symlink(binary("kubectl-fabric"), place.path("bin/kubectl-fabric")).expect("the command");
         // What kubectl does with a plugin.
         let kubectl = "#!/bin/sh\n[ \"$1\" = fabric ] || exit 64\nshift\nexec kubectl-fabric \"$@\"\n";
         place.executable("bin/kubectl", kubectl);
@@ -182,12 +159,7 @@ impl Place {
         if let Some(kubeconfig) = &self.kubeconfig {
             command.env("KUBECONFIG", kubeconfig);
         }
-        let output = command.output().await.expect("a command");
-        Output {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        command.output().await.expect("a command").into()
     }
 }
 

@@ -11,7 +11,7 @@ use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, PostParams};
 use kube::core::GroupVersionKind;
 use serde_json::json;
 
-use crate::run::{self, Output};
+use crate::{Output, run};
 
 /// A namespace on the lab's cluster, and who asks there: the cluster's administrator.
 #[derive(Clone)]

@@ -21,18 +21,12 @@ mod garden;
 mod run;
 mod value;
 
+pub use fabric_test_program::{Output, binary, root};
 pub use garden::{Garden, on_lab};
-pub use run::Output;
 pub use value::{all_of, documents, filled_in};
 
 use std::future::Future;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// The root of the repository.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
-}
 
 /// Asks until there is an answer, for a minute at most.
 pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl FnMut() -> F) -> T {

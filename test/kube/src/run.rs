@@ -3,27 +3,9 @@
 use std::path::Path;
 use std::process::Stdio;
 
+use fabric_test_program::Output;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
-
-/// What a program did.
-#[derive(Clone, Debug)]
-pub struct Output {
-    /// Its exit code; -1 when a signal ended it.
-    pub code: i32,
-    /// Standard output.
-    pub stdout: String,
-    /// Standard error.
-    pub stderr: String,
-}
-
-impl Output {
-    /// The same, after a look at the exit code.
-    pub fn ends_with(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "standard output:\n{}\nstandard error:\n{}", self.stdout, self.stderr);
-        self
-    }
-}
 
 pub(crate) async fn run(program: &Path, arguments: &[&str], kubeconfig: &Path, input: &str) -> Output {
     let folder = kubeconfig.parent().expect("the folder of the kubeconfig");
@@ -38,7 +20,5 @@ pub(crate) async fn run(program: &Path, arguments: &[&str], kubeconfig: &Path, i
         drop(pipe);
     };
     let (output, ()) = tokio::join!(child.wait_with_output(), write);
-    let output = output.expect("the program's end");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-    Output { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+    output.expect("the program's end").into()
 }

@@ -8,10 +8,11 @@ use std::process::Command;
 
 use fabric_apis::field::ErrorType;
 use fabric_test_fidelity::{Case, cases};
+use fabric_test_program::binary;
 use fabric_validation::openstack::admission::Lookup;
 use serde_json::Value;
 
-use crate::{Places, assert_alike, binary, kind, of_table, sorted};
+use crate::{Places, assert_alike, kind, of_table, sorted};
 
 const POOL: &str = "spec.provider.infrastructureConfig.floatingPoolName";
 

@@ -8,8 +8,6 @@ mod cli;
 mod program;
 mod webhook;
 
-use std::path::PathBuf;
-
 use fabric_apis::field::{ErrorList, ErrorType};
 use fabric_apis::openstack::v1alpha1::InfrastructureConfig;
 use fabric_apis::{decode, decode::Document};
@@ -49,24 +47,6 @@ fn assert_alike<'a>(who: &str, all: impl Iterator<Item = (&'a Case, Places, Plac
         "{who} differs about {count} of {} objects, first:\n{case:#?}\nit says {said:?}\nthe table {told:?}",
         all.len()
     );
-}
-
-/// A program of ours, built if need be.
-fn binary(package: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().unwrap().parent().unwrap();
-    let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // The whole workspace, as `hack/test` builds it: for one package alone cargo chooses other features of what is below.
-    cargo.args(["build", "-q", "--locked", "--workspace", "--all-targets"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-    // What cargo told this test about its own package would make build scripts run anew, and all that follows.
-    for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
-            cargo.env_remove(name);
-        }
-    }
-    cargo.env("CARGO_TARGET_DIR", profile.parent().unwrap());
-    assert!(cargo.status().unwrap().success(), "{package} does not build");
-    profile.join(package)
 }
 
 fn document(value: &Value) -> Document {

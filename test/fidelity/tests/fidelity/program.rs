@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use fabric_test_fidelity::{Case, cases};
+use fabric_test_program::binary;
 use fabric_validation::openstack::admission::{Lookup, Reference};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -20,7 +21,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use crate::webhook::{is_sent, review, said};
-use crate::{assert_alike, binary, kind, of_table};
+use crate::{assert_alike, kind, of_table};
 
 /// So many go through the process.
 const COUNT: usize = 500;

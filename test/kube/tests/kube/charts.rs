@@ -6,11 +6,9 @@ mod installed;
 use std::fs;
 use std::path::PathBuf;
 
-use fabric_test_kube::{Garden, Output, documents, on_lab, root};
+use fabric_test_kube::{Garden, Output, binary, documents, on_lab, root};
 use serde_json::Value;
 use tokio::process::Command;
-
-use crate::program::binary;
 
 const NAME: &str = "gardener-extension-admission-openstack-fabric";
 

@@ -1,12 +1,12 @@
 //! A program of ours, as it runs in a pod: the real binary, on loopback.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use fabric_test_kube::{Garden, root};
+use fabric_test_kube::{Garden, binary};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,40 +18,6 @@ pub(crate) struct Program {
     log: Arc<Mutex<Vec<String>>>,
     pub(crate) webhooks: SocketAddr,
     pub(crate) operations: SocketAddr,
-}
-
-/// Whatever a program is made of.
-const SOURCES: [&str; 6] = ["apis", "cmd", "pkg", "reconciler", "validation", "Cargo.toml"];
-
-/// The binary of a package; built anew when a source is younger.
-pub(crate) fn binary(package: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("this test's own path");
-    let profile = test.parent().and_then(Path::parent).expect("the profile's folder").to_owned();
-    let program = profile.join(package);
-    let built = program.metadata().and_then(|about| about.modified()).ok();
-    if built.is_none() || built < SOURCES.iter().filter_map(|source| newest(&root().join(source))).max() {
-        let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.current_dir(root()).args(["build", "-q", "--locked", "-p", package]);
-        // What cargo told this test about its own package would make build scripts run anew, and all that follows.
-        for (name, _) in std::env::vars_os() {
-            let of_test =
-                name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"));
-            if of_test {
-                cargo.env_remove(name);
-            }
-        }
-        cargo.env("CARGO_TARGET_DIR", profile.parent().expect("the target folder"));
-        assert!(cargo.status().expect("cargo").success(), "{package} does not build");
-    }
-    program
-}
-
-fn newest(path: &Path) -> Option<SystemTime> {
-    if path.is_dir() {
-        return std::fs::read_dir(path).ok()?.filter_map(|entry| newest(&entry.ok()?.path())).max();
-    }
-    let source = path.extension().is_some_and(|extension| extension == "rs" || extension == "toml");
-    if source { path.metadata().ok()?.modified().ok() } else { None }
 }
 
 /// Stands for a Service: takes connections on one port and hands each to a replica that listens.
