@@ -108,7 +108,7 @@ pub(crate) fn sorted(mut places: Vec<Where>) -> Vec<Where> {
 /// What the rules of an object ask for.
 fn around(new: &Value, old: Option<&Value>, fetch: &dyn Fn(&Reference) -> Lookup) -> Vec<(Reference, Lookup)> {
     let (new, old) = (document(new), old.map(document));
-    let reviewed = old.as_ref().map_or(Reviewed::create(&new), |old| Reviewed::update(&new, old));
+    let reviewed = Reviewed::of(&new, old.as_ref());
     let entry = entry(new.api_version(), new.kind()).unwrap();
     let (mut resolved, mut around) = (Resolved::new(), Vec::new());
     loop {

@@ -164,7 +164,7 @@ mod tests {
     /// What is told about `new`, when `found` is all there is. References are asked for as long as there are any.
     fn told(new: &Value, old: Option<&Value>, found: &[(&str, &str, Lookup)]) -> String {
         let (new, old) = (document(new), old.map(document));
-        let reviewed = old.as_ref().map_or(Reviewed::create(&new), |old| Reviewed::update(&new, old));
+        let reviewed = Reviewed::of(&new, old.as_ref());
         let entry = entry(new.api_version(), new.kind()).unwrap();
         let mut resolved = Resolved::new();
         loop {

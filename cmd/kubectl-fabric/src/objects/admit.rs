@@ -50,13 +50,11 @@ pub(super) fn judge(objects: &mut [Object], facts: &Facts) {
             alone = false;
         }
     }
-    let old = facts.old.as_ref().filter(|_| facts.asks_update());
     for object in objects {
-        let old = old.and_then(|old| old.document(&object.report.kind, &object.report.name));
-        let reviewed = |document| old.map_or_else(|| Reviewed::create(document), |old| Reviewed::update(document, old));
+        let old = facts.before(&object.report);
         if let Some(document) = object.again.take().filter(|_| !alone).and_then(Again::document) {
             let Some(rules) = entry(document.api_version(), document.kind()) else { continue };
-            add_new(&mut object.report, rules.judge(&reviewed(&document), &beside));
+            add_new(&mut object.report, rules.judge(&Reviewed::of(&document, old), &beside));
             if let Some(subject) = &mut object.subject {
                 subject.is_offer_judged = is_offer_known(&document, &beside);
             }
@@ -64,7 +62,7 @@ pub(super) fn judge(objects: &mut [Object], facts: &Facts) {
         }
         let Some(document) = object.kept.as_ref().filter(|document| document.kind() != "Secret") else { continue };
         if let Some(rules) = entry(document.api_version(), document.kind()) {
-            object.report.add(rules.judge(&reviewed(document), &beside));
+            object.report.add(rules.judge(&Reviewed::of(document, old), &beside));
         }
     }
 }

@@ -193,6 +193,11 @@ impl Facts {
         self.rules != Some(Rules::Update)
     }
 
+    /// The object before the change, where the rules for a change are asked.
+    fn before(&self, report: &Report) -> Option<&Document> {
+        self.old.as_ref().filter(|_| self.asks_update())?.document(&report.kind, &report.name)
+    }
+
     fn asks_update(&self) -> bool {
         match self.rules {
             None | Some(Rules::All) => self.old.is_some(),

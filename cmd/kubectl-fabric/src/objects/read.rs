@@ -261,10 +261,8 @@ impl Reader<'_> {
             return Ok(());
         }
         // Asked for a change alone, only what is compared counts, which `subject` does.
-        let report = &self.object.report;
-        let old = self.facts.old.as_ref().filter(|_| self.facts.asks_create() && self.facts.asks_update());
-        let old = old.and_then(|old| old.document(&report.kind, &report.name));
-        let reviewed = old.map_or_else(|| Reviewed::create(document), |old| Reviewed::update(document, old));
+        let old = self.facts.before(&self.object.report).filter(|_| self.facts.asks_create());
+        let reviewed = Reviewed::of(document, old);
         let Examined { findings, input } = shoot::examine(&reviewed, &Resolved::new());
         self.is_change_judged = old.is_some();
         if self.facts.asks_create() {
@@ -290,9 +288,7 @@ impl Reader<'_> {
     }
 
     fn infrastructure(&mut self, document: &Document) -> Result<(), ErrorList> {
-        let old = self.facts.old.as_ref().filter(|_| self.facts.asks_update());
-        let old = old.and_then(|old| old.document(&self.object.report.kind, &self.object.report.name));
-        let reviewed = old.map_or_else(|| Reviewed::create(document), |old| Reviewed::update(document, old));
+        let reviewed = Reviewed::of(document, self.facts.before(&self.object.report));
         let leaves = reviewed.is_in_deletion() || reviewed.is_unchanged(PROVIDER_CONFIG);
         let found: Infrastructure = document.lenient().map_err(|error| error.to_field_errors(&Path::nil()))?;
         let provider = found.spec.type_.as_str();

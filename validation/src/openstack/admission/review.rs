@@ -35,6 +35,11 @@ impl<'a> Reviewed<'a> {
         Self { operation: Operation::Update, object, old: Some(old) }
     }
 
+    /// An object that replaces `old`, or a new one where there is none.
+    pub fn of(object: &'a Document, old: Option<&'a Document>) -> Self {
+        old.map_or_else(|| Self::create(object), |old| Self::update(object, old))
+    }
+
     /// The value at a dotted path of the object; `None` for `null` too.
     pub fn at(&self, path: &str) -> Option<&'a Value> {
         at(self.object, path)

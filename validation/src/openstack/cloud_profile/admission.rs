@@ -118,7 +118,7 @@ mod tests {
 
     fn judged(new: &str, old: Option<&Value>, parent: Option<Lookup>) -> String {
         let (new, old) = (document(new), old.map(|old| document(&old.to_string())));
-        let reviewed = old.as_ref().map_or(Reviewed::create(&new), |old| Reviewed::update(&new, old));
+        let reviewed = Reviewed::of(&new, old.as_ref());
         let entry = entry(new.api_version(), new.kind()).unwrap();
         let mut resolved = Resolved::new();
         for reference in entry.references(&reviewed, &resolved) {
