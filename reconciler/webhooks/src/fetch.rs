@@ -1,7 +1,7 @@
 //! Reading the objects that rules ask for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -51,7 +51,7 @@ pub(crate) async fn resolve(
 /// Fetches from a cluster, with this program's own rights.
 pub struct ClusterFetch {
     client: Client,
-    profiles: Mutex<HashMap<Reference, (Instant, Arc<Value>)>>,
+    profiles: Mutex<HashMap<Reference, (Instant, Value)>>,
 }
 
 impl ClusterFetch {
@@ -63,12 +63,12 @@ impl ClusterFetch {
     fn known(&self, reference: &Reference) -> Option<Value> {
         let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
         profiles.retain(|_, (since, _)| since.elapsed() < FRESH);
-        profiles.get(reference).map(|(_, value)| Value::clone(value))
+        profiles.get(reference).map(|(_, value)| value.clone())
     }
 
     fn remember(&self, reference: &Reference, value: &Value) {
         let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
-        profiles.insert(reference.clone(), (Instant::now(), Arc::new(value.clone())));
+        profiles.insert(reference.clone(), (Instant::now(), value.clone()));
     }
 }
 
