@@ -2,12 +2,14 @@
 //! admission table. Of the objects that they refer to, those count that are in the input; rules that need another one are
 //! skipped.
 
+use std::sync::Arc;
+
 use fabric_apis::decode::Document;
 use fabric_apis::field::Findings;
 use fabric_validation::openstack::admission::{Lookup, Reference, ReferenceKind, Resolved, Reviewed, entry};
 use fabric_validation::openstack::shoot::garden;
 
-use super::{Facts, Object, Report, read};
+use super::{Facts, Object, Report, pool::Text, read};
 
 const KINDS: [ReferenceKind; 6] = [
     ReferenceKind::Secret,
@@ -18,25 +20,29 @@ const KINDS: [ReferenceKind; 6] = [
     ReferenceKind::NamespacedCloudProfile,
 ];
 
-/// A Shoot whose rules are asked again, with what stands beside it. As text: as a tree of values a thousand of them would
-/// be most of the memory that the command takes.
+/// A Shoot whose rules are asked again, with what stands beside it: where to read it. Its tree of values is not kept, as
+/// a thousand of them would be most of the memory that the command takes.
 #[derive(Debug)]
-pub(crate) struct Again {
-    text: Vec<u8>,
-    index: usize,
-    duplicates: Vec<String>,
+pub(super) struct Again {
+    pub(super) text: Arc<Text>,
+    /// Its place among the objects of the text, from 0.
+    pub(super) place: usize,
 }
 
-impl Again {
-    /// Keeps a document.
-    pub(super) fn new(document: &Document) -> Option<Self> {
-        let text = serde_json::to_vec(&document.value).ok()?;
-        Some(Self { text, index: document.index, duplicates: document.duplicates.clone() })
-    }
+/// The documents of the text that was read last: those that follow each other are mostly of one.
+#[derive(Default)]
+struct Texts {
+    text: Option<Arc<Text>>,
+    documents: Vec<Option<Document>>,
+}
 
-    fn document(self) -> Option<Document> {
-        let value = serde_json::from_slice(&self.text).ok()?;
-        Some(Document { index: self.index, value, duplicates: self.duplicates })
+impl Texts {
+    fn document(&mut self, again: &Again) -> Option<Document> {
+        if !self.text.as_ref().is_some_and(|text| Arc::ptr_eq(text, &again.text)) {
+            self.documents = again.text.documents("").ok()?.map(Some).collect();
+            self.text = Some(again.text.clone());
+        }
+        self.documents.get_mut(again.place)?.take()
     }
 }
 
@@ -44,6 +50,7 @@ impl Again {
 pub(super) fn judge(objects: &mut [Object], facts: &Facts) {
     let mut beside = Resolved::new();
     let mut alone = true;
+    let mut texts = Texts::default();
     for document in objects.iter().filter_map(|object| object.kept.as_ref()) {
         if let Some(reference) = reference(document) {
             beside.insert(reference, Lookup::Found(document.value.clone()));
@@ -52,7 +59,7 @@ pub(super) fn judge(objects: &mut [Object], facts: &Facts) {
     }
     for object in objects {
         let old = facts.before(&object.report);
-        if let Some(document) = object.again.take().filter(|_| !alone).and_then(Again::document) {
+        if let Some(document) = object.again.as_ref().filter(|_| !alone).and_then(|again| texts.document(again)) {
             let Some(rules) = entry(document.api_version(), document.kind()) else { continue };
             add_new(&mut object.report, rules.judge(&Reviewed::of(&document, old), &beside));
             if let Some(subject) = &mut object.subject {

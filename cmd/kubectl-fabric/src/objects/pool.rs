@@ -7,11 +7,11 @@ use std::{
 };
 
 use fabric_apis::{
-    decode::{self, documents},
+    decode::{self, Document},
     field::{Error, ErrorList, ErrorType},
 };
 
-use super::{Facts, Object, Report, Syntax, read};
+use super::{Facts, Object, Report, Syntax, admit::Again, read};
 use crate::input::{Source, cut};
 
 /// Files are cut into pieces of about this size: some 25 Shoots, so that also one large file keeps all cores busy and
@@ -25,10 +25,23 @@ struct Piece {
     text: Result<Text, String>,
 }
 
-struct Text {
+/// Whole documents of a source.
+#[derive(Debug)]
+pub(super) struct Text {
     bytes: Arc<Vec<u8>>,
     range: Range<usize>,
     lines_before: usize,
+}
+
+impl Text {
+    /// Its objects, in order.
+    ///
+    /// # Errors
+    /// When it is neither YAML nor JSON.
+    pub(super) fn documents(&self, file: &str) -> Result<impl Iterator<Item = Document>, decode::Error> {
+        let text = self.bytes.get(self.range.clone()).unwrap_or_default();
+        Ok(decode::documents(file, text)?.into_iter().flat_map(read::expand))
+    }
 }
 
 /// Cuts the sources into pieces, in order; a source is read when its turn comes.
@@ -140,20 +153,22 @@ fn assemble(all: Vec<(usize, usize, Outcome)>) -> Vec<Object> {
 }
 
 fn outcome(text: Result<Text, String>, name: &Arc<str>, facts: &Facts) -> Outcome {
-    let piece = match text {
-        Ok(text) => text,
+    let text = match text {
+        Ok(text) => Arc::new(text),
         Err(error) => return Outcome::Broken(Box::new(broken(name, error, None))),
     };
-    let text = piece.bytes.get(piece.range.clone()).unwrap_or_default();
-    match documents(name, text) {
+    match text.documents(name) {
         Ok(found) => Outcome::Objects(
-            found.into_iter().flat_map(read::expand).map(|document| read::object(document, name, facts)).collect(),
+            found
+                .enumerate()
+                .map(|(place, document)| read::object(document, Again { text: text.clone(), place }, name, facts))
+                .collect(),
         ),
         Err(decode::Error::Syntax { line, column, message, .. }) => {
-            let line = line + piece.lines_before;
-            let text = format!("line {line}, column {column}: {message}");
-            let syntax = Syntax { line, column, message, bytes: piece.bytes };
-            Outcome::Broken(Box::new(broken(name, text, Some(syntax))))
+            let line = line + text.lines_before;
+            let detail = format!("line {line}, column {column}: {message}");
+            let syntax = Syntax { line, column, message, bytes: text.bytes.clone() };
+            Outcome::Broken(Box::new(broken(name, detail, Some(syntax))))
         }
         Err(other) => Outcome::Broken(Box::new(broken(name, other.to_string(), None))),
     }

@@ -48,8 +48,8 @@ pub(super) fn expand(mut document: Document) -> Vec<Document> {
         .collect()
 }
 
-/// Reads and judges one object.
-pub(super) fn object(document: Document, file: &Arc<str>, facts: &Facts) -> Object {
+/// Reads and judges one object. `again`: where it stands, should its rules wait for others.
+pub(super) fn object(document: Document, again: Again, file: &Arc<str>, facts: &Facts) -> Object {
     let (namespace, name) = (namespace(&document), document.name().to_owned());
     let report = Report {
         file: file.clone(),
@@ -63,7 +63,7 @@ pub(super) fn object(document: Document, file: &Arc<str>, facts: &Facts) -> Obje
         skipped: false,
     };
     let object = Object { report, subject: None, beside: None, login: None, kept: None, again: None };
-    let mut reader = Reader { object, is_change_judged: false, facts, namespace, name };
+    let mut reader = Reader { object, again: Some(again), is_change_judged: false, facts, namespace, name };
     if let Err(errors) = reader.read(document) {
         reader.object.report.errors.extend(errors);
     }
@@ -109,6 +109,7 @@ fn is<T: Kinded>(document: &Document) -> bool {
 
 struct Reader<'a> {
     object: Object,
+    again: Option<Again>,
     /// The rules for a change were asked together with all others.
     is_change_judged: bool,
     facts: &'a Facts,
@@ -266,7 +267,7 @@ impl Reader<'_> {
         let Examined { findings, input } = shoot::examine(&reviewed, &Resolved::new());
         self.is_change_judged = old.is_some();
         if self.facts.asks_create() {
-            self.object.again = Again::new(document);
+            self.object.again = self.again.take();
         }
         if self.facts.asks_create() || input.is_none() {
             self.object.report.add(findings);
