@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rand::Rng;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 mod store;
 #[cfg(test)]
@@ -93,6 +93,31 @@ impl Leadership {
     /// Whether it does just now. Ask again before each write.
     pub fn is_held(&self) -> bool {
         self.0.borrow().is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Ends when this process holds it.
+    pub async fn held(&self) {
+        let mut changes = self.0.clone();
+        // Without an elector nobody ever holds it.
+        if changes.wait_for(|until| until.is_some_and(|until| Instant::now() < until)).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Ends when this process no longer holds it: it went to another, was given back, or could not be renewed in time.
+    pub async fn lost(&self) {
+        let mut changes = self.0.clone();
+        loop {
+            let Some(until) = *changes.borrow_and_update() else { return };
+            tokio::select! {
+                changed = changes.changed() => if changed.is_err() {
+                    return sleep_until(until).await;
+                },
+                () = sleep_until(until) => if changes.borrow().is_none_or(|now| now <= until) {
+                    return;
+                },
+            }
+        }
     }
 
     /// For a process that runs alone and needs no lease.

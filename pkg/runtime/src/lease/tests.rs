@@ -202,3 +202,34 @@ fn the_times_leave_room_for_a_request() {
     assert!(timing.renew_for + crate::cluster::REQUEST_TIMEOUT <= timing.duration);
     assert!(timing.retry * 2 + timing.renew_for / 2 < timing.renew_for, "more than one attempt to renew");
 }
+
+#[tokio::test(start_paused = true)]
+async fn work_may_wait_for_the_lease_and_for_its_loss() {
+    let (sender, receiver) = watch::channel(None);
+    let leadership = Leadership(receiver);
+    let waiting = leadership.clone();
+    let held = tokio::spawn(async move { waiting.held().await });
+    assert!(timeout(Duration::from_secs(60), leadership.lost()).await.is_ok(), "who holds nothing has lost nothing");
+    assert!(!held.is_finished());
+    sender.send_replace(Some(Instant::now() + Duration::from_secs(10)));
+    held.await.unwrap();
+    // Renewed in time: not lost at the end of the first belief, but at that of the second.
+    let waiting = leadership.clone();
+    let lost = tokio::spawn(async move {
+        waiting.lost().await;
+        Instant::now()
+    });
+    let begun = Instant::now();
+    sleep(Duration::from_secs(8)).await;
+    sender.send_replace(Some(begun + Duration::from_secs(18)));
+    assert_eq!(lost.await.unwrap().duration_since(begun).as_secs(), 18);
+    // Given away: at once.
+    sender.send_replace(Some(Instant::now() + Duration::from_secs(10)));
+    let before = Instant::now();
+    let waiting = leadership.clone();
+    let lost = tokio::spawn(async move { waiting.lost().await });
+    sleep(Duration::from_secs(1)).await;
+    sender.send_replace(None);
+    lost.await.unwrap();
+    assert_eq!(before.elapsed().as_secs(), 1);
+}
