@@ -41,5 +41,5 @@ async fn main() -> ExitCode {
         webhooks: validating.chain(mutating).collect(),
         defaults: Defaults { overlay: cli.overlay_by_default },
     };
-    program.main(cli.args).await
+    program.main(cli.args, Vec::new()).await
 }

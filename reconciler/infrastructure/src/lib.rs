@@ -18,6 +18,7 @@ pub mod delete;
 pub mod dereference;
 pub mod error;
 pub mod find;
+pub mod gardener;
 pub mod observe;
 pub mod pattern;
 pub mod plan;

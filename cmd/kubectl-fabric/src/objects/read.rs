@@ -11,7 +11,7 @@ use fabric_apis::{
     },
     openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig},
 };
-use fabric_infrastructure::{Input, Shoot as ShootFacts};
+use fabric_infrastructure::{Input, Shoot as ShootFacts, gardener::PROVIDER_CONFIG};
 use fabric_validation::openstack::{
     PROVIDER_TYPE,
     admission::{Resolved, Reviewed, entry},
@@ -22,9 +22,6 @@ use fabric_validation::openstack::{
 use serde_json::Value;
 
 use super::{Beside, Facts, Object, Profile, Report, Subject, admit::Again};
-
-/// Where the config stands in an Infrastructure.
-pub(crate) const PROVIDER_CONFIG: &str = "spec.providerConfig";
 
 /// Kinds of the provider's API group that are none of ours to judge.
 const NEIGHBOURS: [&str; 5] =

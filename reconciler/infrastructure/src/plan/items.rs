@@ -29,6 +29,27 @@ pub enum Verb {
     Report,
 }
 
+impl Verb {
+    /// Whether there is nothing to do.
+    pub fn is_settled(self) -> bool {
+        matches!(self, Self::Use | Self::Keep | Self::Report)
+    }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Use => "use",
+            Self::Keep => "keep",
+            Self::Adopt => "adopt",
+            Self::Create => "create",
+            Self::Change => "change",
+            Self::Delete => "delete",
+            Self::Unrepairable => "cannot repair",
+            Self::Report => "report",
+        }
+    }
+}
+
 /// An attribute that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
@@ -102,7 +123,29 @@ impl Item {
     }
 }
 
+/// On one line, as a condition or an event tells it: what happens to what, and what differs.
+impl Display for Item {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.verb.as_str(), self.kind, self.name)?;
+        for (number, Change { attribute, is, should }) in self.changes.iter().enumerate() {
+            let before = if number == 0 { ": " } else { ", " };
+            write!(f, "{before}{attribute} is {is}, should be {should}")?;
+        }
+        if self.verb == Verb::Unrepairable {
+            write!(f, " ({})", self.reason)?;
+        }
+        Ok(())
+    }
+}
+
 impl Plan {
+    /// The steps that are not as they should be.
+    pub fn open_items(&self, target: &Target) -> Vec<Item> {
+        let mut items = self.items(target);
+        items.retain(|item| !item.verb.is_settled());
+        items
+    }
+
     /// Every step as lines, in the order in which they are shown.
     pub fn items(&self, target: &Target) -> Vec<Item> {
         let mut items = vec![self.network.item(target)];
@@ -119,6 +162,6 @@ impl Plan {
 
     /// Whether there is nothing to do.
     pub fn is_settled(&self, target: &Target) -> bool {
-        self.items(target).iter().all(|item| item.verb.is_settled())
+        self.open_items(target).is_empty()
     }
 }

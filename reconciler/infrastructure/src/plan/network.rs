@@ -7,7 +7,7 @@ use fabric_openstack_types::{
 };
 
 use super::{
-    items::{Change, Item, Verb},
+    items::{Change, Item},
     need,
     own::{is_adopted, lost_description, our_network},
 };
@@ -89,10 +89,4 @@ pub(super) fn plan(target: &Target, seen: &Observed, state: &State) -> Result<Ne
     };
     let adopted = is_adopted(target, state, Key::Network, &network);
     Ok(NetworkStep::Have { network, update, adopted })
-}
-
-impl Verb {
-    pub(super) fn is_settled(self) -> bool {
-        matches!(self, Self::Use | Self::Keep | Self::Report)
-    }
 }

@@ -1,24 +1,19 @@
 //! From a reviewed object to what a look into the cloud needs: the specification, and a login.
 
-use std::collections::BTreeMap;
-
 use fabric_apis::decode;
 use fabric_apis::field::{self, Path};
 use fabric_apis::gardener::{Cluster, Infrastructure};
 use fabric_apis::openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig};
 use fabric_infrastructure::Input;
-use fabric_openstack::config::secret::{Defaults, Usage, credentials};
+use fabric_infrastructure::gardener::{self, PROVIDER_CONFIG};
 use fabric_openstack_types::credentials::Credentials;
 use fabric_validation::openstack::PROVIDER_TYPE;
 use fabric_validation::openstack::admission::{Entry, Reference, ReferenceKind, Resolved, Reviewed, Webhook};
 use fabric_validation::openstack::bindings::entries;
-use fabric_validation::openstack::secret::key;
 use fabric_validation::openstack::shoot::{CONFIG_PATH, ShootInput, examine, garden};
 
 use super::{Subject, Unchecked, path_of};
 
-/// Where the config stands in an Infrastructure.
-const PROVIDER_CONFIG: &str = "spec.providerConfig";
 /// What of a Shoot says where its infrastructure lies and how it looks. Another change needs no look into the cloud.
 const SAYS: [&str; 7] = [
     CONFIG_PATH,
@@ -111,17 +106,13 @@ fn of_infrastructure(
     (object, config): (Infrastructure, InfrastructureConfig),
     resolved: &Resolved,
 ) -> Result<Subject, Unchecked> {
-    let reference = cluster_of(&object);
-    let cluster: Cluster = read(&reference, resolved)?;
-    let within = |error: decode::Error| format!("{reference} can't be read: {error}");
-    let shoot = cluster.spec.shoot().map_err(within)?;
-    let profile =
-        profile_config(cluster.spec.cloud_profile().map_err(within)?.spec.provider_config.as_ref(), &reference)?;
-    let mut facts = Input::of_shoot(ShootInput { shoot, config: InfrastructureConfig::default() }).shoot;
-    facts.technical_id = object.metadata.namespace.clone().unwrap_or_default();
-    facts.region = Some(object.spec.region.clone()).filter(|region| !region.is_empty()).or(facts.region);
-    let credentials = log_in(&cloudprovider(&object), resolved, &profile, facts.region.as_deref())?;
-    let input = Input { config, profile: Some(profile), shoot: facts, path: PROVIDER_CONFIG };
+    let cluster: Cluster = read(&cluster_of(&object), resolved)?;
+    let unusable = |error: gardener::Unusable| error.to_string();
+    let profile = gardener::profile(&cluster).map_err(unusable)?;
+    let mut input = gardener::input(&object, config, &cluster, profile.clone()).map_err(unusable)?;
+    // Nobody asks Nova here: the key pair has no rule.
+    input.shoot.ssh_public_key = None;
+    let credentials = log_in(&cloudprovider(&object), resolved, &profile, input.shoot.region.as_deref())?;
     Ok(Subject { input, credentials })
 }
 
@@ -142,15 +133,7 @@ fn read<T: serde::de::DeserializeOwned>(reference: &Reference, resolved: &Resolv
     found.ok_or_else(|| format!("{reference} was not looked for"))
 }
 
-fn profile_config(raw: Option<&serde_json::Value>, of: &Reference) -> Result<CloudProfileConfig, Unchecked> {
-    let raw = raw.filter(|raw| !raw.is_null()).ok_or_else(|| format!("{of} has no providerConfig"))?;
-    decode::lenient(raw).map_err(|error| format!("providerConfig of {of} can't be read: {error}"))
-}
-
-/// The login in a secret, for the cloud of the profile.
-///
-/// Where Keystone is, and whose certificates count, says the operator's profile alone, as on the way to a seed: a
-/// secret is written by a project's members, and must not make this program send its requests to a host of theirs.
+/// The login in a secret that was looked for.
 fn log_in(
     secret: &Reference,
     resolved: &Resolved,
@@ -162,21 +145,5 @@ fn log_in(
         _ => error.detail,
     })?;
     let data = data.ok_or_else(|| format!("{secret} was not looked for"))?;
-    let region = region.unwrap_or_default();
-    let (url, ca) =
-        profile.keystone(region).ok_or_else(|| format!("the CloudProfile names no Keystone for region {region:?}"))?;
-    let texts: BTreeMap<String, String> = data
-        .into_iter()
-        .filter(|(name, _)| ![key::AUTH_URL, key::CA_CERT, key::INSECURE].contains(&name.as_str()))
-        .filter_map(|(name, value)| Some((name, String::from_utf8(value).ok()?)))
-        .collect();
-    let defaults = Defaults {
-        auth_url: Some(url.to_owned()),
-        region: Some(region.to_owned()).filter(|region| !region.is_empty()),
-        ca_cert: ca.map(str::to_owned),
-    };
-    let mut credentials = credentials(&secret.to_string(), &texts, Usage::Infrastructure, &defaults)
-        .map_err(|error| error.to_string())?;
-    credentials.insecure = profile.keystone_force_insecure;
-    Ok(credentials)
+    gardener::log_in(&secret.to_string(), data, profile, region).map_err(|error| error.to_string())
 }

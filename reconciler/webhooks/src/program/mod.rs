@@ -19,16 +19,42 @@ use fabric_admission::{Health, Limits, Metrics, Server, Service, Shutdown};
 use fabric_runtime::lease::{ClusterLease, Timing};
 use fabric_runtime::{Elector, Leadership, cluster, logging, stopped};
 use fabric_validation::openstack::admission::{Defaults, Webhook};
+use futures::future::BoxFuture;
 use kube::Client;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::dynamic::Dynamic;
 use crate::fetch::ClusterFetch;
 use crate::{Error, Rules, routes};
 
-pub use args::{Args, Mode};
+pub use args::{Args, Mode, Seconds};
+
+/// What work beside the webhooks finds when it begins.
+pub struct Surroundings<'a> {
+    /// The cluster whose objects are checked.
+    pub client: Client,
+    /// The cluster that the program lives in.
+    pub home: Client,
+    /// The namespace that it lives in, if it was told.
+    pub namespace: Option<String>,
+    /// Whether this replica may write.
+    pub leadership: Leadership,
+    /// Asks to stop: nothing new is begun, what runs comes to a good place.
+    pub stop: CancellationToken,
+    /// Where it counts.
+    pub registry: &'a mut Registry,
+}
+
+/// Work beside the webhooks, which may need the lease. It ends soon after it is asked to stop; then the lease is given
+/// back.
+pub trait Work: Send {
+    /// Registers metrics; the future does the work.
+    fn begin(self: Box<Self>, surroundings: Surroundings<'_>) -> BoxFuture<'static, ()>;
+}
 
 /// What makes one program another than the next.
 #[derive(Clone, Debug)]
@@ -49,8 +75,8 @@ impl Program {
     }
 
     /// As [`Program::run`], for `main`: what keeps it from starting is told on standard error, logs or not.
-    pub async fn main(self, args: Args) -> ExitCode {
-        match self.run(args).await {
+    pub async fn main(self, args: Args, work: Vec<Box<dyn Work>>) -> ExitCode {
+        match self.run(args, work).await {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("error: {error}");
@@ -63,7 +89,7 @@ impl Program {
     ///
     /// # Errors
     /// What keeps it from starting: a flag, a cluster that is not named, a socket, certificate files.
-    pub async fn run(self, args: Args) -> Result<(), Error> {
+    pub async fn run(self, args: Args, work: Vec<Box<dyn Work>>) -> Result<(), Error> {
         logging::init(args.logging)?;
         let stop = stopped()?;
         args.check()?;
@@ -72,12 +98,28 @@ impl Program {
         let home = args.home(&garden).await?;
         let lease = self.lease(&args, &home)?;
         let leadership = lease.as_ref().map_or_else(Leadership::alone, Elector::leadership);
-        let leader: Leader = Arc::new(move || leadership.is_held());
+        let is_held = leadership.clone();
+        let leader: Leader = Arc::new(move || is_held.is_held());
 
         let mut registry = Registry::default();
         let metrics = Metrics::register(&mut registry);
         let serving = Serving::new();
         let renewing = certificates::keep(&self, &args, (&garden, &home), &serving, &metrics, leader)?;
+        let halt = CancellationToken::new();
+        let mut works = JoinSet::new();
+        let work: Vec<_> = work
+            .into_iter()
+            .map(|work| {
+                work.begin(Surroundings {
+                    client: garden.clone(),
+                    home: home.clone(),
+                    namespace: args.namespace.clone().filter(|name| !name.is_empty()),
+                    leadership: leadership.clone(),
+                    stop: halt.clone(),
+                    registry: &mut registry,
+                })
+            })
+            .collect();
         let server = self.server(&args, garden, Arc::clone(&serving), metrics, registry)?;
 
         let webhooks = listen((args.host, args.port).into()).await?;
@@ -103,7 +145,14 @@ impl Program {
             }
         });
         let renewing = tokio::spawn(renewing);
+        work.into_iter().for_each(|work| drop(works.spawn(work)));
+        // Webhooks are answered for a while longer; work begins to end at once.
+        let stop = async {
+            stop.await;
+            halt.cancel();
+        };
         server.run(webhooks, operations, stop).await;
+        works.join_all().await;
         // In this order: whoever takes the lease finds nobody writing.
         renewing.abort();
         // It was aborted, or it panicked: both are its end.
