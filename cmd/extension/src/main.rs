@@ -42,3 +42,13 @@ async fn main() -> ExitCode {
     let controller = infrastructure.settings().map(|settings| Box::new(Infrastructures { settings }) as Box<dyn Work>);
     program.main(args, controller.into_iter().collect()).await
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_flags_of_all_parts_fit_together() {
+        super::Cli::command().debug_assert();
+    }
+}

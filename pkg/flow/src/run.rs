@@ -1,9 +1,10 @@
 //! Runs a graph.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, VecDeque},
     fmt,
     future::Future,
+    pin::pin,
     time::{Duration, Instant},
 };
 
@@ -121,14 +122,15 @@ impl<'a, E: fmt::Display + Send + 'a> Graph<'a, E> {
             options,
         };
         run.start_ready();
-        while let Some((name, started, result)) = run.running.next().await {
-            let saved = persist().await;
+        let mut ended = VecDeque::new();
+        while let Some((name, started, result)) = next(&mut ended, &mut run.running).await {
+            let saved = saving(persist(), &mut run.running, &mut ended).await;
             run.ended(name, started, result);
             if let Err(error) = saved {
                 // Without a record nothing new may be made; what runs already ends and is tried to be saved too.
                 run.options.cancel.cancel();
-                while let Some((name, started, result)) = run.running.next().await {
-                    let _ = persist().await;
+                while let Some((name, started, result)) = next(&mut ended, &mut run.running).await {
+                    let _ = saving(persist(), &mut run.running, &mut ended).await;
                     run.ended(name, started, result);
                 }
                 return Err(FlowError::Persist(error));
@@ -139,10 +141,35 @@ impl<'a, E: fmt::Display + Send + 'a> Graph<'a, E> {
     }
 }
 
+type Running<'a, E> = FuturesUnordered<BoxFuture<'a, Ended<E>>>;
+
+/// The next task that has ended, whether while something was saved or not.
+async fn next<E>(ended: &mut VecDeque<Ended<E>>, running: &mut Running<'_, E>) -> Option<Ended<E>> {
+    match ended.pop_front() {
+        Some(earlier) => Some(earlier),
+        None => running.next().await,
+    }
+}
+
+/// Saves while tasks go on: one of them may itself be saving, and then both wait for the same store.
+async fn saving<E>(
+    persist: impl Future<Output = Result<(), E>>,
+    running: &mut Running<'_, E>,
+    ended: &mut VecDeque<Ended<E>>,
+) -> Result<(), E> {
+    let mut persist = pin!(persist);
+    loop {
+        tokio::select! {
+            saved = &mut persist => return saved,
+            Some(task) = running.next() => ended.push_back(task),
+        }
+    }
+}
+
 struct Run<'a, E> {
     total: usize,
     waiting: Vec<Task<'a, E>>,
-    running: FuturesUnordered<BoxFuture<'a, Ended<E>>>,
+    running: Running<'a, E>,
     succeeded: Vec<String>,
     failed: Vec<TaskError<E>>,
     /// Failed and skipped tasks: who depends on one of them is skipped.
@@ -283,6 +310,25 @@ mod tests {
             (state("b"), state("c"), state("d")),
             (&TaskState::Skipped, &TaskState::Skipped, &TaskState::Succeeded)
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_task_that_saves_by_itself_and_the_hook_may_share_a_store() {
+        let store = tokio::sync::Mutex::new(0);
+        let save = || async {
+            let mut saves = store.lock().await;
+            // As an API server, unlike a file, takes its time.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            *saves += 1;
+            Ok(())
+        };
+        let mut graph = Graph::new();
+        graph.add(Task::new("saves", LIMIT, save()));
+        graph.add(ok("ends meanwhile", &[]));
+        graph.add(ok("later", &["saves"]));
+        let ran = tokio::time::timeout(LIMIT, graph.run(Options::default(), save)).await;
+        assert_eq!(ran.expect("no deadlock").unwrap().succeeded, ["ends meanwhile", "saves", "later"]);
+        assert_eq!(*store.lock().await, 4, "its own, and one after each task");
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ use fabric_webhooks::program::Seconds;
 
 /// Flags of the infrastructure controller.
 #[derive(Clone, Debug, clap::Args)]
+#[group(id = "infrastructure")]
 pub(crate) struct Args {
     /// How many Infrastructures are worked on at a time
     #[arg(long = "infrastructure-max-concurrent-reconciles", default_value_t = 5, value_name = "NUMBER")]

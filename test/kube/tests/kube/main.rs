@@ -13,6 +13,7 @@ mod charts;
 mod cluster;
 mod dynamic;
 mod examples;
+mod infrastructure;
 mod kinds;
 mod objects;
 mod program;

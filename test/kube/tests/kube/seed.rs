@@ -3,6 +3,7 @@
 use fabric_test_kube::{Garden, Output, on_lab, until};
 use serde_json::{Value, json};
 
+use crate::infrastructure::seed::PACKAGE;
 use crate::program::{Front, Program};
 
 fn infrastructure(garden: &Garden, provider: &str, networks: &Value) -> Value {
@@ -28,7 +29,7 @@ async fn dry(garden: &Garden, object: &Value) -> Output {
 fn an_infrastructure_is_judged_and_passes_when_nobody_is_there() {
     on_lab(async |garden| {
         let front = Front::new().await;
-        let program = Program::start("gardener-extension-openstack-fabric", &garden, &front, &[]).await;
+        let program = Program::start(PACKAGE, &garden, &front, &["--disable-controllers", "infrastructure"]).await;
         front.leads_to(&[&program]);
         program.ready().await;
         let broken = infrastructure(&garden, "openstack", &json!({"subnetId": "x"}));
