@@ -1,5 +1,8 @@
 //! Gardener's contract (§3.1), as gardenlet sees it, on the embedded cloud.
 
+use std::time::Duration;
+
+use fabric_openstack_sim::{Action, Fault};
 use serde_json::{Value, json};
 
 use super::seed::{OPERATION, Seed, WORKERS, has_failed, in_seed, is_ready};
@@ -31,8 +34,12 @@ fn an_infrastructure_is_made_kept_found_again_and_taken_away() {
         assert_eq!(made["metadata"]["finalizers"], json!([FINALIZER]));
         assert_eq!(status["networking"]["nodes"], json!([WORKERS]));
         assert_eq!(status["networking"]["pods"], json!(["100.96.0.0/11"]));
-        assert_eq!(status["egressCIDRs"].as_array().unwrap().len(), 1);
         let provider = &status["providerStatus"];
+        let ips = provider["networks"]["router"]["externalFixedIP"].as_array().unwrap();
+        let hosts = ips.iter().map(|ip| ip.as_str().unwrap());
+        let hosts: Vec<String> = hosts.map(|ip| format!("{ip}/{}", if ip.contains(':') { 128 } else { 32 })).collect();
+        assert!(!hosts.is_empty());
+        assert_eq!(status["egressCIDRs"], json!(hosts));
         assert_eq!(provider["kind"], "InfrastructureStatus");
         assert_eq!(provider["networks"]["name"], seed.name());
         assert_eq!(provider["node"]["keyName"], seed.name());
@@ -41,10 +48,9 @@ fn an_infrastructure_is_made_kept_found_again_and_taken_away() {
         // Once more: nothing is changed, neither there nor here but the operation.
         let (content, calls) = (seed.content(), seed.cloud.calls().mutation_count());
         seed.ask("reconcile").await;
-        let again = seed.see("reconciled", |object| {
-            is_ready(object) && object["status"]["lastOperation"]["type"] == "Reconcile"
-        })
-        .await;
+        let again = seed
+            .see("reconciled", |object| is_ready(object) && object["status"]["lastOperation"]["type"] == "Reconcile")
+            .await;
         let mut expected = told(&made);
         expected["lastOperation"]["type"] = json!("Reconcile");
         assert_eq!(told(&again), expected);
@@ -78,7 +84,10 @@ fn a_wrong_specification_is_told_with_its_code_and_mended() {
         let error = &status["lastError"];
         assert_eq!(error["codes"], json!(["ERR_CONFIGURATION_PROBLEM"]));
         let text = error["description"].as_str().unwrap();
-        assert!(text.starts_with("Error checking infrastructure config: ") && text.contains("floatingPoolName"), "{text}");
+        assert!(
+            text.starts_with("Error checking infrastructure config: ") && text.contains("floatingPoolName"),
+            "{text}"
+        );
         assert_eq!(status["lastOperation"]["description"], error["description"]);
         assert_eq!(status["lastOperation"]["progress"], 50);
         assert_eq!(status["observedGeneration"], broken["metadata"]["generation"]);
@@ -115,13 +124,11 @@ fn a_control_plane_moves_without_a_call_that_changes_the_cloud() {
         let controller = seed.controller(&[]).await;
         seed.create(seed.infrastructure(managed())).await;
         let made = seed.ready().await;
-        let (content, calls, total) =
-            (seed.content(), seed.cloud.calls().mutation_count(), seed.cloud.calls().total());
+        let (content, calls, total) = (seed.content(), seed.cloud.calls().mutation_count(), seed.cloud.calls().total());
         seed.ask("migrate").await;
-        let moved = seed.see("migrated", |object| {
-            object["status"]["lastOperation"]["type"] == "Migrate" && is_ready(object)
-        })
-        .await;
+        let moved = seed
+            .see("migrated", |object| object["status"]["lastOperation"]["type"] == "Migrate" && is_ready(object))
+            .await;
         assert_eq!(moved["metadata"].get("finalizers"), None);
         assert_eq!(moved["status"]["state"], made["status"]["state"], "the state travels");
         // After a migration nobody but the next seed acts.
@@ -169,7 +176,8 @@ fn a_forced_deletion_lets_go_and_leaves_the_cloud_as_it_is() {
 fn a_stop_in_the_middle_keeps_what_was_done_and_the_next_one_goes_on() {
     in_seed(async |seed: Seed| {
         let before = seed.content();
-        seed.cloud.set_delay(std::time::Duration::from_secs(2));
+        let slow = Action::Latency(Duration::from_secs(2));
+        let slow = seed.cloud.faults().add(Fault::on("POST", "/v2.0/routers", slow)).unwrap();
         let first = seed.controller(&[]).await;
         seed.create(seed.infrastructure(managed())).await;
         seed.see("a state", |object| object["status"]["state"]["data"]["Network"].is_string()).await;
@@ -177,11 +185,14 @@ fn a_stop_in_the_middle_keeps_what_was_done_and_the_next_one_goes_on() {
         assert!(!log.contains("panicked"), "{log}");
         let stopped = seed.object().await;
         assert_eq!(stopped["status"]["lastOperation"]["state"], "Processing", "it is for the next one to go on: {log}");
-        seed.cloud.set_delay(std::time::Duration::from_millis(5));
+        let data = &stopped["status"]["state"]["data"];
+        assert!(data["Router"].is_string(), "what ran has come to its end: {data}");
+        seed.cloud.faults().remove(slow);
         let second = seed.controller(&[]).await;
         let made = seed.ready().await;
         assert_eq!(made["status"]["lastOperation"]["type"], "Create");
-        let networks = seed.content()["networks"].as_array().unwrap().iter().filter(|it| it["name"] == seed.name()).count();
+        let networks =
+            seed.content()["networks"].as_array().unwrap().iter().filter(|it| it["name"] == seed.name()).count();
         assert_eq!(networks, 1);
         seed.api().delete("openstack", &Default::default()).await.unwrap();
         seed.see("gone", Value::is_null).await;

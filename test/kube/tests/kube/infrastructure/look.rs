@@ -44,7 +44,11 @@ fn drift_is_told_once_and_repaired_when_somebody_asks() {
         until("rounds", async || (count(&controller, clean).await >= 2.0).then_some(())).await;
         let calm = seed.object().await;
         until("rounds", async || (count(&controller, clean).await >= 4.0).then_some(())).await;
-        assert_eq!(seed.object().await["metadata"]["resourceVersion"], calm["metadata"]["resourceVersion"], "rounds write nothing");
+        assert_eq!(
+            seed.object().await["metadata"]["resourceVersion"],
+            calm["metadata"]["resourceVersion"],
+            "rounds write nothing"
+        );
 
         lose_a_rule(&seed);
         let drifted = seed.see("drift", |it| condition(it, "InfrastructureDrift")["status"] == "True").await;
@@ -61,10 +65,8 @@ fn drift_is_told_once_and_repaired_when_somebody_asks() {
         assert_eq!(seed.cloud.calls().mutation_count(), calls, "nobody asked for a repair");
 
         seed.patch(json!({ "metadata": { "annotations": { REPAIR: "true" } } })).await;
-        let repaired = seed.see("repaired", |it| {
-            is_ready(it) && condition(it, "InfrastructureDrift")["status"] == "False"
-        })
-        .await;
+        let repaired =
+            seed.see("repaired", |it| is_ready(it) && condition(it, "InfrastructureDrift")["status"] == "False").await;
         assert_eq!(repaired["metadata"]["annotations"].get(REPAIR), None, "asked for once");
         assert_eq!(repaired["status"]["lastOperation"]["type"], "Reconcile");
         assert_eq!(count(&controller, "fabric_infrastructure_drifted").await, 0.0);

@@ -14,7 +14,8 @@ pub(crate) const PACKAGE: &str = "gardener-extension-openstack-fabric";
 pub(crate) const OPERATION: &str = "gardener.cloud/operation";
 pub(crate) const WORKERS: &str = "10.250.0.0/19";
 const UID: &str = "6d3b6e0f-9a3c-4c11-8a86-5d0a9c2f4e17";
-const PUBLIC_KEY: &str = "c3NoLWVkMjU1MTkgQUFBQUMzTnphQzFsWkRJMU5URTVBQUFBSU8raXRCMkNmakx3NHpGd3c2NFpWYXZsM0FPRFZJbUlpcDRPR1ZwZHEwQWcK";
+const PUBLIC_KEY: &str =
+    "c3NoLWVkMjU1MTkgQUFBQUMzTnphQzFsWkRJMU5URTVBQUFBSU8raXRCMkNmakx3NHpGd3c2NFpWYXZsM0FPRFZJbUlpcDRPR1ZwZHEwQWcK";
 
 /// A namespace of the lab's cluster, as gardenlet would leave it in a seed.
 pub(crate) struct Seed {
@@ -131,7 +132,8 @@ impl Seed {
     /// As gardenlet asks: the annotation, and when it was written.
     pub(crate) async fn ask(&self, operation: &str) {
         let now = k8s_openapi::jiff::Timestamp::now().to_string();
-        self.patch(json!({ "metadata": { "annotations": { OPERATION: operation, "gardener.cloud/timestamp": now } } })).await;
+        self.patch(json!({ "metadata": { "annotations": { OPERATION: operation, "gardener.cloud/timestamp": now } } }))
+            .await;
     }
 
     /// Waits until the object is as told, and returns it.
