@@ -70,6 +70,14 @@ pub fn definitions() -> Vec<Definition> {
         namespaced::<Infrastructure>("infrastructures")
             .spec::<InfrastructureSpec>()
             .status::<InfrastructureObjectStatus>()
+            .short("infra")
+            .columns(&[
+                ("Type", ".spec.type"),
+                ("Region", ".spec.region"),
+                ("Status", ".status.lastOperation.state"),
+                ("Progress", ".status.lastOperation.progress"),
+                ("Step", ".status.lastOperation.description"),
+            ])
             .required(&["spec.type", "spec.region", "spec.secretRef"]),
         cluster::<Cluster>("clusters").spec::<ClusterSpec>().required(&["spec.cloudProfile", "spec.shoot"]),
         namespaced::<ManagedResource>("managedresources")
@@ -90,6 +98,9 @@ struct Draft {
     /// The schema of the whole object, without what every object has.
     schema: Value,
     has_status: bool,
+    short: Option<&'static str>,
+    /// What `kubectl get` shows beside name and age: title and path.
+    columns: &'static [(&'static str, &'static str)],
 }
 
 fn namespaced<T: Kinded>(plural: &'static str) -> Draft {
@@ -102,7 +113,16 @@ fn cluster<T: Kinded>(plural: &'static str) -> Draft {
 
 impl Draft {
     fn new<T: Kinded>(plural: &'static str, scope: &'static str) -> Self {
-        Self { api_version: T::API_VERSION, kind: T::KIND, plural, scope, schema: Value::Null, has_status: false }
+        Self {
+            api_version: T::API_VERSION,
+            kind: T::KIND,
+            plural,
+            scope,
+            schema: Value::Null,
+            has_status: false,
+            short: None,
+            columns: &[],
+        }
     }
 
     fn spec<T: JsonSchema>(mut self) -> Self {
@@ -116,6 +136,17 @@ impl Draft {
             properties.insert("status".to_owned(), schema_of::<T>());
         }
         self.has_status = true;
+        self
+    }
+
+    /// The name that people type.
+    fn short(mut self, name: &'static str) -> Self {
+        self.short = Some(name);
+        self
+    }
+
+    fn columns(mut self, columns: &'static [(&'static str, &'static str)]) -> Self {
+        self.columns = columns;
         self
     }
 
@@ -149,6 +180,7 @@ impl Draft {
                     "listKind": format!("{}List", self.kind),
                     "plural": self.plural,
                     "singular": self.kind.to_lowercase(),
+                    "shortNames": self.short.into_iter().collect::<Vec<_>>(),
                 },
                 "scope": self.scope,
                 "versions": [{
@@ -156,12 +188,22 @@ impl Draft {
                     "served": true,
                     "storage": true,
                     "subresources": subresources,
+                    "additionalPrinterColumns": columns(self.columns),
                     "schema": {"openAPIV3Schema": opened(self.schema)},
                 }],
             },
         });
         Definition { group, plural: self.plural, object }
     }
+}
+
+/// What `kubectl get` shows; without any of their own, kinds show their age as they always do.
+fn columns(own: &[(&str, &str)]) -> Vec<Value> {
+    let column = |name: &str, kind: &str, path: &str| json!({"name": name, "type": kind, "jsonPath": path});
+    let kind = |path: &str| if path.ends_with(".progress") { "integer" } else { "string" };
+    let mut all: Vec<Value> = own.iter().map(|(name, path)| column(name, kind(path), path)).collect();
+    all.push(column("Age", "date", ".metadata.creationTimestamp"));
+    all
 }
 
 /// Whether the schema has the field at `path`, which it then requires.

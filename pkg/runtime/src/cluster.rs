@@ -12,12 +12,30 @@ use crate::Error;
 /// the moment when another may take it ([`crate::lease::Timing`]).
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// A watch is asked for this long; then it is begun anew where it ended. One that is cut without a word, as by a firewall
+/// that forgets, is noticed not much later.
+pub const WATCH_TIME: Duration = Duration::from_secs(20);
+/// How long a watch's client waits for the next byte: longer than a watch lasts.
+const WATCH_TIMEOUT: Duration = Duration::from_secs(25);
+
 /// A client for the cluster that the file names (its current context), else for the one that this pod runs in. Tokens
 /// in files, as projected into pods or named by a kubeconfig's `tokenFile`, are read anew when they change.
 ///
 /// # Errors
 /// [`Error::Kubeconfig`], [`Error::NoCluster`], [`Error::Client`]. Nothing is sent yet.
 pub async fn connect(kubeconfig: Option<&Path>) -> Result<Client, Error> {
+    client(kubeconfig, REQUEST_TIMEOUT).await
+}
+
+/// The same for watches, whose answers come when something happens. They ask for [`WATCH_TIME`].
+///
+/// # Errors
+/// As [`connect`].
+pub async fn connect_for_watches(kubeconfig: Option<&Path>) -> Result<Client, Error> {
+    client(kubeconfig, WATCH_TIMEOUT).await
+}
+
+async fn client(kubeconfig: Option<&Path>, read: Duration) -> Result<Client, Error> {
     // Once in a process; a second call finds it done.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut config = match kubeconfig {
@@ -30,7 +48,7 @@ pub async fn connect(kubeconfig: Option<&Path>) -> Result<Client, Error> {
         None => Config::incluster()?,
     };
     config.connect_timeout = Some(REQUEST_TIMEOUT);
-    config.read_timeout = Some(REQUEST_TIMEOUT);
+    config.read_timeout = Some(read);
     config.write_timeout = Some(REQUEST_TIMEOUT);
     Client::try_from(config).map_err(|error| Error::Client(chain(&error)))
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use fabric_apis::crd;
 use k8s_openapi::api::core::v1::Namespace;
-use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, PostParams};
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use serde_json::json;
 
@@ -60,7 +60,20 @@ impl Garden {
         Self { client, namespace, kubeconfig, bin, outside: Arc::default() }
     }
 
+    /// A controller that is gone by now takes no finalizer off, and then the namespace stays for ever.
+    async fn let_go(&self) {
+        let infrastructures = self.api("extensions.gardener.cloud", "infrastructures");
+        let left = infrastructures.list(&ListParams::default()).await.map(|list| list.items).unwrap_or_default();
+        for name in left.into_iter().filter_map(|object| object.metadata.name) {
+            let free = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+            if let Err(error) = infrastructures.patch(&name, &PatchParams::default(), &free).await {
+                eprintln!("the Infrastructure {name} stays behind: {error}");
+            }
+        }
+    }
+
     async fn leave(self) {
+        self.let_go().await;
         let outside = std::mem::take(&mut *self.outside.lock().unwrap());
         if !outside.is_empty() {
             let all =

@@ -83,7 +83,7 @@ pub(crate) struct Infrastructures {
 impl Work for Infrastructures {
     fn begin(self: Box<Self>, from: Surroundings<'_>) -> BoxFuture<'static, ()> {
         let metrics = Metrics::register(from.registry);
-        let (client, leadership, stop) = (from.client, from.leadership, from.stop);
+        let (client, watches, leadership, stop) = (from.client, from.watches, from.leadership, from.stop);
         let sessions = sessions(from.registry);
         let settings = self.settings;
         metrics.concurrency.set(settings.concurrency.into());
@@ -97,7 +97,7 @@ impl Work for Infrastructures {
                 // Without the lease another may have begun: what runs is dropped where it stands, and what it made is
                 // found again by its marks.
                 tokio::select! {
-                    () = Arc::new(controller).run(client.clone()) => {}
+                    () = Arc::new(controller).run(watches.clone()) => {}
                     () = leadership.lost() => tracing::warn!("without the lease all work is dropped"),
                 }
                 if stop.is_cancelled() {
@@ -152,10 +152,10 @@ impl Controller {
     }
 
     /// Works until `stop`, then until what runs has come to a step's end.
-    async fn run(self: Arc<Self>, client: Client) {
+    async fn run(self: Arc<Self>, watches: Client) {
         let (store, writer) = reflector::store();
         let known = Known::new(self.settings.ignore_operation);
-        let requests = queue::requests(Api::all(client), writer, known, self.metrics.clone());
+        let requests = queue::requests(Api::all(watches), writer, known, self.metrics.clone());
         let stop = self.stop.clone().cancelled_owned();
         let queue = requests.take_until(stop).boxed();
         let config = controller::Config::default().concurrency(self.settings.concurrency);

@@ -87,7 +87,8 @@ pub(crate) fn requests(
     mut known: Known,
     metrics: Metrics,
 ) -> impl Stream<Item = Result<Key, watcher::Error>> + Send {
-    watch(api, watcher::Config::default()).default_backoff().flat_map(move |event| {
+    let seconds = u32::try_from(fabric_runtime::cluster::WATCH_TIME.as_secs()).unwrap_or(u32::MAX);
+    watch(api, watcher::Config::default().timeout(seconds)).default_backoff().flat_map(move |event| {
         let due = match event {
             Ok(event) => {
                 let due = known.due(&event);

@@ -37,6 +37,8 @@ pub use args::{Args, Mode, Seconds};
 pub struct Surroundings<'a> {
     /// The cluster whose objects are checked.
     pub client: Client,
+    /// The same for watches.
+    pub watches: Client,
     /// The cluster that the program lives in.
     pub home: Client,
     /// The namespace that it lives in, if it was told.
@@ -107,11 +109,13 @@ impl Program {
         let renewing = certificates::keep(&self, &args, (&garden, &home), &serving, &metrics, leader)?;
         let halt = CancellationToken::new();
         let mut works = JoinSet::new();
+        let watches = cluster::connect_for_watches(args.kubeconfig.as_deref()).await?;
         let work: Vec<_> = work
             .into_iter()
             .map(|work| {
                 work.begin(Surroundings {
                     client: garden.clone(),
+                    watches: watches.clone(),
                     home: home.clone(),
                     namespace: args.namespace.clone().filter(|name| !name.is_empty()),
                     leadership: leadership.clone(),
