@@ -249,7 +249,7 @@ impl<'a, E: fmt::Display + Send + 'a> Run<'a, E> {
 }
 
 fn start<'a, E: Send + 'a>(task: Task<'a, E>) -> BoxFuture<'a, Ended<E>> {
-    let span = tracing::info_span!("task", name = %task.name);
+    let span = tracing::info_span!("step", task = %task.name);
     async move {
         let started = Instant::now();
         let result = match tokio::time::timeout(task.timeout, task.run).await {

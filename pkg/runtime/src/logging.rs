@@ -63,7 +63,7 @@ pub fn init(args: Args) -> Result<(), Error> {
     let builder =
         tracing_subscriber::fmt().with_env_filter(EnvFilter::new(directives(args.level))).with_writer(std::io::stderr);
     let result = match args.format {
-        Format::Json => builder.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+        Format::Json => builder.json().flatten_event(true).with_current_span(false).with_span_list(true).try_init(),
         Format::Text => builder.try_init(),
     };
     result.map_err(|error| Error::Logging(error.to_string()))

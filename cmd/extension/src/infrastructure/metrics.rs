@@ -1,6 +1,7 @@
 //! What the controller counts.
 
 use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -46,6 +47,8 @@ pub(crate) struct Metrics {
     pub(crate) tasks: Durations<TaskLabels>,
     pub(crate) rounds: Family<RoundLabels, Counter>,
     pub(crate) watch_errors: Counter,
+    /// Whether all objects have been listed once.
+    pub(crate) synced: Arc<AtomicBool>,
     drifted: Gauge,
     drifters: Arc<Mutex<HashSet<Key>>>,
 }
@@ -67,6 +70,7 @@ impl Metrics {
             tasks: Family::new_with_constructor(durations),
             rounds: Family::default(),
             watch_errors: Counter::default(),
+            synced: Arc::default(),
             drifted: Gauge::default(),
             drifters: Arc::default(),
         };

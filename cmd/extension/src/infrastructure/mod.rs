@@ -27,6 +27,7 @@ mod subject;
 mod told;
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -38,7 +39,6 @@ use kube::runtime::controller::{self, Action, applier};
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::runtime::reflector;
 use kube::{Api, Client};
-use prometheus_client::registry::Registry;
 use rand::Rng;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -84,7 +84,16 @@ impl Work for Infrastructures {
     fn begin(self: Box<Self>, from: Surroundings<'_>) -> BoxFuture<'static, ()> {
         let metrics = Metrics::register(from.registry);
         let (client, watches, leadership, stop) = (from.client, from.watches, from.leadership, from.stop);
-        let sessions = sessions(from.registry);
+        let sessions = Arc::new(Sessions::new(fabric_openstack::Options {
+            metrics: Some(from.openstack),
+            ..fabric_openstack::Options::default()
+        }));
+        let (synced, leads) = (Arc::clone(&metrics.synced), leadership.clone());
+        let is_ready = move || match leads.is_held() && !synced.load(Ordering::Relaxed) {
+            true => Err("Infrastructures are not listed yet".to_owned()),
+            false => Ok(()),
+        };
+        *from.health = std::mem::take(from.health).with("infrastructure", Arc::new(is_ready));
         let settings = self.settings;
         metrics.concurrency.set(settings.concurrency.into());
         async move {
@@ -107,13 +116,6 @@ impl Work for Infrastructures {
         }
         .boxed()
     }
-}
-
-fn sessions(registry: &mut Registry) -> Arc<Sessions> {
-    Arc::new(Sessions::new(fabric_openstack::Options {
-        metrics: Some(fabric_openstack::Metrics::register(registry)),
-        ..fabric_openstack::Options::default()
-    }))
 }
 
 /// What all runs share.
@@ -190,7 +192,7 @@ impl Controller {
                 Some(_) => {}
             }
         }
-        let span = tracing::info_span!("infrastructure", shoot = key.namespace.as_deref(), name = key.name);
+        let span = tracing::info_span!("infrastructure", shoot = key.namespace.as_deref(), object = key.name);
         self.metrics.running.inc();
         let done = self.act(&key).instrument(span).await;
         self.metrics.running.dec();

@@ -6,6 +6,7 @@
 //! ```
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 
 use fabric_apis::gardener::Infrastructure;
 use futures::{Stream, StreamExt, stream};
@@ -93,6 +94,9 @@ pub(crate) fn requests(
             Ok(event) => {
                 let due = known.due(&event);
                 store.apply_watcher_event(&event);
+                if matches!(event, Event::InitDone) {
+                    metrics.synced.store(true, Ordering::Relaxed);
+                }
                 metrics.objects.set(i64::try_from(known.len()).unwrap_or(i64::MAX));
                 due
             }

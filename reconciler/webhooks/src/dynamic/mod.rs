@@ -68,9 +68,14 @@ type Unchecked = String;
 impl Dynamic {
     /// The rules in this mode, each check in a time box of at most [`LONGEST`]; `None` when they are off.
     ///
-    /// Registers `admission_dynamic_check_duration_seconds{outcome}` (`clean`, `found`, `unchecked`) and the OpenStack
-    /// client's own metrics.
-    pub fn new(mode: Mode, time: Duration, registry: &mut Registry) -> Option<Self> {
+    /// Registers `admission_dynamic_check_duration_seconds{outcome}` (`clean`, `found`, `unchecked`). Calls to clouds are
+    /// counted in `openstack`.
+    pub fn new(
+        mode: Mode,
+        time: Duration,
+        openstack: fabric_openstack::Metrics,
+        registry: &mut Registry,
+    ) -> Option<Self> {
         if mode == Mode::Off {
             return None;
         }
@@ -94,7 +99,7 @@ impl Dynamic {
                 total: time.mul_f64(0.2),
                 in_use: Duration::ZERO,
             },
-            metrics: Some(fabric_openstack::Metrics::register(registry)),
+            metrics: Some(openstack),
             ..fabric_openstack::Options::default()
         };
         Some(Self { enforce: mode == Mode::Enforce, time, clouds: Clouds::new(options), checks })

@@ -49,6 +49,10 @@ pub struct Surroundings<'a> {
     pub stop: CancellationToken,
     /// Where it counts.
     pub registry: &'a mut Registry,
+    /// Where every client of an OpenStack counts.
+    pub openstack: fabric_openstack::Metrics,
+    /// What `/readyz` asks.
+    pub health: &'a mut Health,
 }
 
 /// Work beside the webhooks, which may need the lease. It ends soon after it is asked to stop; then the lease is given
@@ -109,6 +113,9 @@ impl Program {
         let renewing = certificates::keep(&self, &args, (&garden, &home), &serving, &metrics, leader)?;
         let halt = CancellationToken::new();
         let mut works = JoinSet::new();
+        let certificate = Arc::clone(&serving);
+        let mut health = Health::new().with("certificate", Arc::new(move || certificate.check(jiff::Timestamp::now())));
+        let openstack = fabric_openstack::Metrics::register(&mut registry);
         let watches = cluster::connect_for_watches(args.kubeconfig.as_deref()).await?;
         let work: Vec<_> = work
             .into_iter()
@@ -121,10 +128,12 @@ impl Program {
                     leadership: leadership.clone(),
                     stop: halt.clone(),
                     registry: &mut registry,
+                    openstack: openstack.clone(),
+                    health: &mut health,
                 })
             })
             .collect();
-        let server = self.server(&args, garden, Arc::clone(&serving), metrics, registry)?;
+        let server = self.server(&args, garden, (Arc::clone(&serving), health), (metrics, registry, openstack))?;
 
         let webhooks = listen((args.host, args.port).into()).await?;
         let mut operations = Vec::new();
@@ -180,15 +189,12 @@ impl Program {
         &self,
         args: &Args,
         garden: Client,
-        serving: Arc<Serving>,
-        metrics: Metrics,
-        mut registry: Registry,
+        (serving, health): (Arc<Serving>, Health),
+        (metrics, mut registry, openstack): (Metrics, Registry, fabric_openstack::Metrics),
     ) -> Result<Server, Error> {
-        let dynamic = Dynamic::new(args.dynamic_validation, args.dynamic_time(), &mut registry);
+        let dynamic = Dynamic::new(args.dynamic_validation, args.dynamic_time(), openstack, &mut registry);
         let rules = Rules { fetch: Arc::new(ClusterFetch::new(garden)), dynamic, defaults: self.defaults };
         let routes = routes(&self.webhooks, &Arc::new(rules))?;
-        let certificate = Arc::clone(&serving);
-        let health = Health::new().with("certificate", Arc::new(move || certificate.check(jiff::Timestamp::now())));
         let service = Service::new(routes, health, Limits::default(), metrics, registry);
         let shutdown = Shutdown { notice: args.shutdown_notice.into(), ..Shutdown::default() };
         Ok(Server::new(Arc::new(service), serving, shutdown)?)

@@ -258,7 +258,8 @@ impl World {
 fn service(mode: Mode, garden: Arc<Garden>) -> Service {
     let mut registry = Registry::default();
     let metrics = Metrics::register(&mut registry);
-    let dynamic = Dynamic::new(mode, BOX, &mut registry);
+    let openstack = fabric_openstack::Metrics::register(&mut registry);
+    let dynamic = Dynamic::new(mode, BOX, openstack, &mut registry);
     let rules = Arc::new(Rules { fetch: garden, dynamic, defaults: Defaults::default() });
     let routes = routes(&Webhook::ALL, &rules).unwrap();
     Service::new(routes, Health::new(), Limits::default(), metrics, registry)
