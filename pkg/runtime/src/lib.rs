@@ -13,7 +13,9 @@
 
 pub mod cluster;
 mod error;
+pub mod heartbeat;
 pub mod lease;
+
 pub mod logging;
 mod stop;
 

@@ -45,6 +45,10 @@ fn an_infrastructure_is_made_kept_found_again_and_taken_away() {
         assert_eq!(provider["node"]["keyName"], seed.name());
         assert_eq!(status["state"]["kind"], "InfrastructureState");
 
+        let beat = seed.garden.kubectl(["get", "lease", "gardener-extension-heartbeat", "-o", "jsonpath={.spec}"]).await;
+        let beat: Value = serde_json::from_str(&beat.ends_with(0).stdout).unwrap();
+        assert_eq!((&beat["holderIdentity"], &beat["leaseDurationSeconds"]), (&json!("openstack-fabric"), &json!(30)));
+
         // Once more: nothing is changed, neither there nor here but the operation.
         let (content, calls) = (seed.content(), seed.cloud.calls().mutation_count());
         seed.ask("reconcile").await;
