@@ -28,14 +28,15 @@ pub(crate) struct Heartbeat {
 
 impl Work for Heartbeat {
     fn begin(self: Box<Self>, from: Surroundings<'_>) -> BoxFuture<'static, ()> {
+        let Self { args, holder } = *self;
         let Surroundings { home, leadership, stop, .. } = from;
-        let Some(namespace) = self.args.namespace.or(from.namespace) else { return async {}.boxed() };
+        let Some(namespace) = args.namespace.or(from.namespace) else { return async {}.boxed() };
         async move {
             let store = ClusterLease::new(home, &namespace, NAME);
-            let every = Duration::from_secs(self.args.every);
+            let every = Duration::from_secs(args.every);
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = keep(&store, self.holder, every, &leadership) => {}
+                () = keep(&store, holder, every, &leadership) => {}
             }
         }
         .boxed()
