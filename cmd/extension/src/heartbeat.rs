@@ -12,8 +12,8 @@ use futures::{FutureExt, future::BoxFuture};
 #[group(id = "heartbeat")]
 pub(crate) struct Args {
     /// Namespace of the heartbeat's lease; by default this program's, and without one there is no heartbeat
-    #[arg(long = "heartbeat-namespace", value_name = "NAME")]
-    namespace: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    heartbeat_namespace: Option<String>,
     /// Seconds between two renewals of the heartbeat's lease
     #[arg(long = "heartbeat-renew-interval-seconds", default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
@@ -30,7 +30,7 @@ impl Work for Heartbeat {
     fn begin(self: Box<Self>, from: Surroundings<'_>) -> BoxFuture<'static, ()> {
         let Self { args, holder } = *self;
         let Surroundings { home, leadership, stop, .. } = from;
-        let Some(namespace) = args.namespace.or(from.namespace) else { return async {}.boxed() };
+        let Some(namespace) = args.heartbeat_namespace.or(from.namespace) else { return async {}.boxed() };
         async move {
             let store = ClusterLease::new(home, &namespace, NAME);
             let every = Duration::from_secs(args.every);
