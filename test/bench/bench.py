@@ -2,6 +2,7 @@
 """usage: bench.py WORK_FOLDER N…   (by test/bench/run, which prepares what these need)"""
 import sys
 
+import p10
 import p11
 import p12
 import p9
@@ -11,5 +12,5 @@ work, *wanted = sys.argv[1:]
 rows = Rows()
 for number in wanted:
     say(f"P{number}")
-    {"9": p9, "11": p11, "12": p12}[number].main(work, rows)
+    {"9": p9, "10": p10, "11": p11, "12": p12}[number].main(work, rows)
 rows.table()

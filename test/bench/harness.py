@@ -95,8 +95,8 @@ class Rows:
         self.rows = []
 
     def add(self, bench, what, ours, peer, theirs, unit, goal, at_least=False):
-        """A comparison: two lists of equal length, `goal` the largest good ratio, or the smallest. A plain number for
-        `theirs` is a limit that stands for itself."""
+        """A comparison: two lists of equal length, `goal` the largest good ratio, or the smallest; None: it is only
+        told. A plain number for `theirs` is a limit that stands for itself."""
         if not isinstance(theirs, list):
             theirs = [theirs] * len(ours)
         ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
@@ -104,7 +104,7 @@ class Rows:
         row = {"id": bench, "what": what, "ours": figure(statistics.median(ours)), "peer": peer,
                "theirs": figure(statistics.median(theirs)), "unit": unit, "ratio": figure(ratio),
                "low": figure(low), "high": figure(high), "rounds": len(ours), "goal": goal,
-               "met": ratio >= goal if at_least else ratio <= goal}
+               "met": None if goal is None else ratio >= goal if at_least else ratio <= goal}
         self.rows.append(row)
         print(json.dumps(row), flush=True)
 
@@ -113,7 +113,8 @@ class Rows:
         say(form.format("id", "what", "ours", "theirs", "unit", "ratio", "(quartiles)", "goal", "met", "peer"))
         for r in self.rows:
             say(form.format(r["id"], r["what"], r["ours"], r["theirs"], r["unit"], r["ratio"],
-                            f"({r['low']}–{r['high']})", r["goal"], "yes" if r["met"] else "NO", r["peer"]))
+                            f"({r['low']}–{r['high']})", "-" if r["goal"] is None else r["goal"],
+                            {True: "yes", False: "NO", None: "-"}[r["met"]], r["peer"]))
 
 
 def figure(number):

@@ -29,6 +29,9 @@ enum Command {
         /// What every call takes at least, in milliseconds
         #[arg(long, default_value_t = 20)]
         latency: u64,
+        /// Application credentials to make, each a login of its own
+        #[arg(long, default_value_t = 0)]
+        tenants: usize,
     },
 }
 
@@ -44,7 +47,7 @@ fn main() -> anyhow::Result<()> {
         Command::Serve(args) => {
             tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve::run(args))
         }
-        Command::Cloud { latency } => runtime.block_on(cloud::run(Duration::from_millis(latency))),
+        Command::Cloud { latency, tenants } => runtime.block_on(cloud::run(Duration::from_millis(latency), tenants)),
     }
 }
 
