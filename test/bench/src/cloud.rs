@@ -38,9 +38,11 @@ pub(crate) async fn run(latency: Duration, tenants: usize) -> anyhow::Result<()>
         logins.push(json!({"applicationCredentialID": text("id"), "applicationCredentialSecret": text("secret")}));
     }
     drop(demo);
-    for (service, resource) in
-        [(Service::Network, "security_group"), (Service::Network, "security_group_rule"), (Service::Compute, "key_pairs")]
-    {
+    for (service, resource) in [
+        (Service::Network, "security_group"),
+        (Service::Network, "security_group_rule"),
+        (Service::Compute, "key_pairs"),
+    ] {
         cloud.set_quota(service, "demo", resource, -1)?;
     }
     println!(

@@ -45,7 +45,8 @@ fn an_infrastructure_is_made_kept_found_again_and_taken_away() {
         assert_eq!(provider["node"]["keyName"], seed.name());
         assert_eq!(status["state"]["kind"], "InfrastructureState");
 
-        let beat = seed.garden.kubectl(["get", "lease", "gardener-extension-heartbeat", "-o", "jsonpath={.spec}"]).await;
+        let beat =
+            seed.garden.kubectl(["get", "lease", "gardener-extension-heartbeat", "-o", "jsonpath={.spec}"]).await;
         let beat: Value = serde_json::from_str(&beat.ends_with(0).stdout).unwrap();
         assert_eq!((&beat["holderIdentity"], &beat["leaseDurationSeconds"]), (&json!("openstack-fabric"), &json!(30)));
 
