@@ -17,7 +17,7 @@ extension_up() { # [--reset]: nothing of its own to begin anew
   cp "$target/debug/$EXTENSION" "$KUBE/bin/$EXTENSION.new"
   cmp -s "$KUBE/bin/$EXTENSION.new" "$KUBE/bin/$EXTENSION" || stop extension
   mv "$KUBE/bin/$EXTENSION.new" "$KUBE/bin/$EXTENSION"
-  kube_part extension "$KUBE/bin/$EXTENSION" --kubeconfig "$KUBE/admin.kubeconfig" --disable-webhooks \
+  kube_part extension "$KUBE/bin/$EXTENSION" --kubeconfig "$KUBE/admin.kubeconfig" --disable-webhooks=infrastructure,cloudprovider \
     --webhook-config-namespace extension-openstack-fabric --webhook-config-server-host 127.0.0.1 --webhook-config-server-port 0 \
     --metrics-bind-address 0 --health-bind-address 127.0.0.1:0 --drift-interval 60s --log-format text
   kube_wait extension grep -q 'holding the lease' "$LOG/extension.out"

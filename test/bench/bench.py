@@ -5,6 +5,7 @@ import sys
 import p10
 import p11
 import p12
+import p8
 import p9
 from harness import Rows, say
 
@@ -12,5 +13,5 @@ work, *wanted = sys.argv[1:]
 rows = Rows()
 for number in wanted:
     say(f"P{number}")
-    {"9": p9, "10": p10, "11": p11, "12": p12}[number].main(work, rows)
+    {"8": p8, "9": p9, "10": p10, "11": p11, "12": p12}[number].main(work, rows)
 rows.table()

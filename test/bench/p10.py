@@ -182,7 +182,7 @@ class Bench:
         self.started += 1
         return Controller([
             os.environ["FABRIC_BENCH_EXTENSION"], "--kubeconfig", os.environ["FABRIC_LAB_KUBECONFIG"],
-            "--disable-webhooks", "--webhook-config-namespace", "default", "--webhook-config-server-host", "127.0.0.1",
+            "--disable-webhooks=infrastructure,cloudprovider", "--webhook-config-namespace", "default", "--webhook-config-server-host", "127.0.0.1",
             "--webhook-config-server-port", "0", "--leader-election=false", "--metrics-bind-address", "127.0.0.1:0",
             "--health-bind-address", "0", "--shutdown-notice", "0s",
             "--infrastructure-max-concurrent-reconciles", str(CONCURRENCY), *more],

@@ -3,6 +3,7 @@
 //! ```text
 //!  seed's kube-apiserver ─► /webhooks/validate-infrastructure   Infrastructure (failure policy Ignore: the controller
 //!                                                               checks again)
+//!                       ─► /webhooks/mutate-cloudprovider       Secret cloudprovider, where upstream's webhook is off
 //!  Infrastructures ─────► infrastructure, in the one replica that holds the lease ─► OpenStack
 //!                         heartbeat, likewise ─► what gardenlet's health checks look at
 //! ```
@@ -31,19 +32,34 @@ struct Cli {
     infrastructure: infrastructure::Args,
     #[command(flatten)]
     heartbeat: heartbeat::Args,
-    /// Serve no webhooks
-    #[arg(long, default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
-    disable_webhooks: bool,
+    /// Webhooks that are not served: infrastructure, cloudprovider, or none of them. The second completes shoots' secrets
+    /// with the CloudProfile's Keystone, and belongs only where upstream's webhook of that name is off
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "cloudprovider", value_name = "NAMES")]
+    disable_webhooks: Vec<Disabled>,
+}
+
+/// A webhook by its short name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Disabled {
+    Infrastructure,
+    Cloudprovider,
+    None,
+}
+
+impl Cli {
+    fn webhooks(&self) -> Vec<Webhook> {
+        let all =
+            [(Webhook::Infrastructure, Disabled::Infrastructure), (Webhook::Cloudprovider, Disabled::Cloudprovider)];
+        let served = all.into_iter().filter(|(_, name)| !self.disable_webhooks.contains(name));
+        served.map(|(webhook, _)| webhook).collect()
+    }
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Cli { args, infrastructure, heartbeat, disable_webhooks } = Cli::parse();
-    let program = Program {
-        component: "openstack-fabric",
-        webhooks: if disable_webhooks { Vec::new() } else { vec![Webhook::Infrastructure] },
-        defaults: Defaults::default(),
-    };
+    let cli = Cli::parse();
+    let program = Program { component: "openstack-fabric", webhooks: cli.webhooks(), defaults: Defaults::default() };
+    let Cli { args, infrastructure, heartbeat, .. } = cli;
     let heartbeat = Heartbeat { args: heartbeat, holder: "openstack-fabric" };
     let mut work: Vec<Box<dyn Work>> = vec![Box::new(heartbeat)];
     if let Some(settings) = infrastructure.settings() {
@@ -54,10 +70,20 @@ async fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use clap::CommandFactory;
 
     #[test]
     fn the_flags_of_all_parts_fit_together() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn secrets_are_completed_only_where_it_is_asked_for() {
+        let served = |flags: &[&str]| Cli::parse_from(std::iter::once(&"x").chain(flags)).webhooks();
+        assert_eq!(served(&[]), [Webhook::Infrastructure]);
+        assert_eq!(served(&["--disable-webhooks=none"]), [Webhook::Infrastructure, Webhook::Cloudprovider]);
+        assert_eq!(served(&["--disable-webhooks", "infrastructure"]), [Webhook::Cloudprovider]);
+        assert_eq!(served(&["--disable-webhooks", "infrastructure,cloudprovider"]), []);
     }
 }

@@ -5,15 +5,17 @@
 //!                        │      ─► crates    what we were asked to use is in use
 //!  the file system ──────┼─────► layout    every entry has its place
 //!                        │      ─► docs      links and named files exist, no path of a machine
-//!                        └─────► generate  files that are made, and whether they are fresh
+//!                        ├─────► generate  files that are made, and whether they are fresh
+//!                        └─────► package   charts as archives, the same bytes on every machine
 //! ```
-//! Invariant: a check changes nothing; only `generate` without `--check` writes.
+//! Invariant: a check changes nothing; only `generate` without `--check` writes into the repository.
 
 mod crates;
 mod docs;
 mod generate;
 mod layers;
 mod layout;
+mod package;
 mod workspace;
 
 use std::process::ExitCode;
@@ -46,6 +48,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Pack the charts, and print the digest and the place of each archive
+    PackageChart(package::Args),
 }
 
 fn main() -> ExitCode {
@@ -73,5 +77,6 @@ fn run(task: &Task) -> Result<Vec<String>> {
         Task::Crates => crates::check(&workspace),
         Task::Docs => docs::check(&workspace.root),
         Task::Generate { check } => generate::run(&workspace, *check),
+        Task::PackageChart(arguments) => package::run(&workspace, arguments),
     }
 }

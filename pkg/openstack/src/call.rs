@@ -215,6 +215,11 @@ impl Client {
         );
         // Never closed: an error cannot happen, and then the gate is open.
         let _permit = shared.gate.acquire().await.ok();
+        if call.method != Method::GET && !shared.permit.is_given() {
+            let (method, class) = (call.method.as_str(), ErrorClass::Conflict);
+            let message = "not sent: this process may no longer write, another one took over".to_owned();
+            return Err(Failure::before(ApiError::local(call.service, method, url.path(), class, message)));
+        }
         let begin = Instant::now();
         let result = self.exchange(call, &url, request).instrument(span.clone()).await;
         let took = begin.elapsed();

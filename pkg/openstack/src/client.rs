@@ -36,6 +36,35 @@ pub struct Options {
     pub metrics: Option<Metrics>,
     /// The clock of waits and of tokens.
     pub clock: Arc<dyn Clock>,
+    /// Asked right before each request that may change something.
+    pub permit: Permit,
+}
+
+/// Whether requests that may change something may be sent just now: not by a replica that another one has replaced.
+#[derive(Clone)]
+pub struct Permit(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Permit {
+    /// Asks `may` each time.
+    pub fn new(may: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(may))
+    }
+
+    pub(crate) fn is_given(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl Default for Permit {
+    fn default() -> Self {
+        Self::new(|| true)
+    }
+}
+
+impl std::fmt::Debug for Permit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Permit({})", self.is_given())
+    }
 }
 
 impl Default for Options {
@@ -47,6 +76,7 @@ impl Default for Options {
             page_size: None,
             metrics: None,
             clock: Arc::new(SystemClock),
+            permit: Permit::default(),
         }
     }
 }
@@ -66,6 +96,7 @@ pub(crate) struct Shared {
     pub(crate) gate: Semaphore,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) permit: Permit,
     pub(crate) page_size: Option<u32>,
     /// The minor version of Manila's API that we speak.
     pub(crate) manila_minor: AtomicU16,
@@ -103,6 +134,7 @@ impl Client {
             gate: Semaphore::new(options.parallel.max(1)),
             telemetry,
             clock: options.clock,
+            permit: options.permit,
             page_size: options.page_size,
             manila_minor: AtomicU16::new(share::MINOR),
             tags_at_once: AtomicBool::new(true),

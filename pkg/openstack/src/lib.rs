@@ -44,7 +44,7 @@ mod transport;
 mod tests;
 
 pub use api::{Cloud, Query, Result, RouterInterface, Taggable};
-pub use client::{Client, Options};
+pub use client::{Client, Options, Permit};
 pub use clock::{Clock, SystemClock};
 pub use error::Error;
 pub use keystone::KeystoneAuth;

@@ -15,8 +15,8 @@ use fabric_apis::{
     openstack::v1alpha1::{CloudProfileConfig, InfrastructureConfig},
 };
 use fabric_openstack::config::secret::{self, Defaults, Usage};
-use fabric_openstack_types::{credentials::Credentials, secret_key};
-use fabric_validation::openstack::shoot::ShootInput;
+use fabric_openstack_types::credentials::Credentials;
+use fabric_validation::openstack::{cloudprovider, shoot::ShootInput};
 use serde_json::Value;
 
 use crate::{
@@ -97,36 +97,25 @@ pub fn input(
 
 /// The login in a secret, for the cloud of the profile. `place` names the secret in messages.
 ///
-/// Where Keystone is, and whose certificates count, says the operator's profile alone, as on the way to a seed: a
-/// secret is written by a project's members, and must not make this program send its requests to a host of theirs.
+/// Where Keystone is, and whether its certificate counts, says the operator's profile alone, as
+/// [on the way to a seed](cloudprovider): a secret is written by a project's members, and must not make this program
+/// send its requests to a host of theirs.
 ///
 /// # Errors
 /// What is missing; never a value of the secret.
 pub fn log_in(
     place: &str,
-    data: BTreeMap<String, Vec<u8>>,
+    mut data: BTreeMap<String, Vec<u8>>,
     profile: &CloudProfileConfig,
     region: Option<&str>,
 ) -> Result<Credentials, Unusable> {
     let region = region.unwrap_or_default();
-    let keystone = profile.keystone(region);
-    let (url, ca) =
-        keystone.ok_or_else(|| Unusable(format!("the CloudProfile names no Keystone for region {region:?}")))?;
-    let operators = [secret_key::AUTH_URL, secret_key::CA_CERT, secret_key::INSECURE];
-    let texts: BTreeMap<String, String> = data
-        .into_iter()
-        .filter(|(name, _)| !operators.contains(&name.as_str()))
-        .filter_map(|(name, value)| Some((name, String::from_utf8(value).ok()?)))
-        .collect();
-    let defaults = Defaults {
-        auth_url: Some(url.to_owned()),
-        region: Some(region.to_owned()).filter(|region| !region.is_empty()),
-        ca_cert: ca.map(str::to_owned),
-    };
-    let mut credentials = secret::credentials(place, &texts, Usage::Infrastructure, &defaults)
-        .map_err(|error| Unusable(error.to_string()))?;
-    credentials.insecure = profile.keystone_force_insecure;
-    Ok(credentials)
+    cloudprovider::complete(&mut data, profile, region).map_err(|error| Unusable(error.to_string()))?;
+    let texts: BTreeMap<String, String> =
+        data.into_iter().filter_map(|(name, value)| Some((name, String::from_utf8(value).ok()?))).collect();
+    let defaults =
+        Defaults { region: Some(region.to_owned()).filter(|region| !region.is_empty()), ..Defaults::default() };
+    secret::credentials(place, &texts, Usage::Infrastructure, &defaults).map_err(|error| Unusable(error.to_string()))
 }
 
 fn name(cluster: &Cluster) -> &str {

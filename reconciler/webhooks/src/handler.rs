@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use fabric_admission::{Handler, Object, Operation, PatchOperation, Request, Verdict};
 use fabric_apis::decode::{self, Document};
+use fabric_apis::field::ErrorList;
 use fabric_validation::openstack::admission::{self, Entry, Resolved, Reviewed};
 
 use crate::fetch::resolve;
@@ -30,14 +31,14 @@ impl Handler for Judge {
             Err(verdict) => return verdict,
         };
         let reviewed = objects.reviewed();
-        if self.entry.webhook == admission::Webhook::Mutate {
-            return self.mutate(&reviewed);
-        }
         let end = request.deadline.checked_sub(MARGIN).unwrap_or(request.deadline);
         let fetching = end.min(Instant::now() + FETCHING);
         let mut resolved = Resolved::new();
         let fetch = self.rules.fetch.as_ref();
         resolve(fetch, fetching, &mut resolved, |resolved| self.entry.references(&reviewed, resolved)).await;
+        if self.entry.webhook.is_mutating() {
+            return self.mutate(&reviewed, &resolved);
+        }
         let mut findings = self.entry.judge(&reviewed, &resolved);
         if findings.errors.is_empty()
             && let Some(dynamic) = &self.rules.dynamic
@@ -49,9 +50,12 @@ impl Handler for Judge {
 }
 
 impl Judge {
-    fn mutate(&self, reviewed: &Reviewed<'_>) -> Verdict {
-        let sets = self.entry.mutate(reviewed, &self.rules.defaults);
-        Verdict::patched(sets.into_iter().map(|set| PatchOperation::Add { path: set.path, value: set.value }).collect())
+    fn mutate(&self, reviewed: &Reviewed<'_>, resolved: &Resolved) -> Verdict {
+        let patch = |set: admission::Set| PatchOperation::Add { path: set.path, value: set.value };
+        match self.entry.mutate(reviewed, resolved, &self.rules.defaults) {
+            Ok(sets) => Verdict::patched(sets.into_iter().map(patch).collect()),
+            Err(error) => Verdict::of_errors(&ErrorList::from(error)),
+        }
     }
 }
 

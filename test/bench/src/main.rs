@@ -1,15 +1,17 @@
-//! What the benches of the webhooks need beside the programs: a load, a server without rules, a cloud.
+//! What the benches need beside the programs: a load, a server without rules, a cloud, a no-op reconcile and its peer.
 //!
 //! ```text
 //!  load  ─── AdmissionReviews over TLS, by a timetable or as fast as they are answered ──► admission program
 //!  serve ─── the same server from the same library, with all rules or with none, and a garden in memory
 //!  cloud ─── the embedded OpenStack, with a network that a user could hand over
+//!  noop  ─── reconciles a shoot that needs nothing on that cloud: ours, or the calls of upstream's flow
 //! ```
 //!
 //! Each prints one JSON line on standard output: what it measured, or where it listens.
 
 mod cloud;
 mod load;
+mod noop;
 mod report;
 mod serve;
 
@@ -24,6 +26,8 @@ enum Command {
     Load(load::Args),
     /// Serve webhooks from files of certificates, for objects in memory
     Serve(serve::Args),
+    /// Reconcile one shoot that needs nothing, as standard input says, by ours or by upstream's calls
+    Noop(noop::Args),
     /// Be an OpenStack until killed
     Cloud {
         /// What every call takes at least, in milliseconds
@@ -47,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         Command::Serve(args) => {
             tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve::run(args))
         }
+        Command::Noop(args) => runtime.block_on(noop::run(args)),
         Command::Cloud { latency, tenants } => runtime.block_on(cloud::run(Duration::from_millis(latency), tenants)),
     }
 }

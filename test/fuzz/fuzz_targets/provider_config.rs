@@ -52,9 +52,8 @@ fn judge(document: &Document) {
             assert!(findings.errors.is_empty(), "what did not change is refused: {:?}", findings.errors);
         }
     }
-    let mutating = admission::entries(admission::Webhook::Mutate).find(|it| it.kind == document.kind());
-    if let Some(entry) = mutating {
-        entry.mutate(&Reviewed::create(document), &Defaults::default());
+    for entry in admission::ENTRIES.iter().filter(|it| it.webhook.is_mutating() && it.kind == document.kind()) {
+        let _ = entry.mutate(&Reviewed::create(document), &Resolved::new(), &Defaults::default());
     }
 }
 

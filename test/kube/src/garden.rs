@@ -29,18 +29,19 @@ pub struct Garden {
 /// Runs a case on the lab in a garden of its own, and takes that away afterwards, also when the case fails. Without a
 /// lab (`FABRIC_LAB_KUBECONFIG`) it says so and is done.
 pub fn on_lab<F: Future<Output = ()> + Send + 'static>(case: impl FnOnce(Garden) -> F) {
+    tokio::runtime::Runtime::new().expect("a runtime").block_on(in_garden(case));
+}
+
+/// The same for a case that runs already.
+pub async fn in_garden<F: Future<Output = ()> + Send + 'static>(case: impl FnOnce(Garden) -> F) {
     let named = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
     let (Some(kubeconfig), Some(bin)) = (named("FABRIC_LAB_KUBECONFIG"), named("FABRIC_LAB_KUBE_BIN")) else {
         eprintln!("SKIPPED: no Kubernetes in the lab; hack/lab up kube && eval \"$(hack/lab env)\", or hack/test kube");
         return;
     };
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let result = runtime.block_on(async {
-        let garden = Garden::new(kubeconfig, bin).await;
-        let result = tokio::spawn(case(garden.clone())).await;
-        garden.leave().await;
-        result
-    });
+    let garden = Garden::new(kubeconfig, bin).await;
+    let result = tokio::spawn(case(garden.clone())).await;
+    garden.leave().await;
     if let Err(failure) = result {
         std::panic::resume_unwind(failure.into_panic());
     }

@@ -22,6 +22,8 @@ pub struct Facts {
     #[serde(default)]
     pub hold_file: String,
     /// The domain in which tests make their projects and users.
+    pub domain: String,
+    /// Its id.
     pub domain_id: String,
     /// The floating pool's name.
     pub external_network: String,

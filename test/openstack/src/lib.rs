@@ -25,7 +25,9 @@ mod lab;
 mod raw;
 mod shoot;
 mod snapshot;
+mod status;
 mod stores;
+mod upstream;
 mod user;
 
 mod world;

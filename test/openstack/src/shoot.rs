@@ -77,7 +77,10 @@ impl World {
             input: Input::bare(config, shoot),
             state: State::default(),
             credentials: self.credentials(),
-            timing: Timing { poll: Duration::from_millis(200), ..Timing::default() },
+            timing: Timing {
+                poll: Duration::from_millis(if self.is_embedded() { 2 } else { 200 }),
+                ..Timing::default()
+            },
         }
     }
 }

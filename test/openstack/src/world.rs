@@ -30,6 +30,8 @@ pub struct Inner {
     pub prefix: String,
     /// The project.
     pub project: String,
+    /// The project's name.
+    pub project_name: String,
     /// The cloud's administrator.
     pub admin: Raw,
     /// The user who hands things over, and whose other things stand beside.
@@ -107,7 +109,7 @@ impl World {
             grant(&admin, &project, &id, "member").await;
             people.push(Person { id, name, password: PASSWORD.to_owned() });
         }
-        Self::of(facts, prefix, project, admin, people, None).await
+        Self::of(facts, prefix.clone(), (project, prefix), admin, people, None).await
     }
 
     async fn on_embedded() -> Self {
@@ -123,6 +125,7 @@ impl World {
             share: format!("{}/v2", cloud.base_url(SimService::SharedFileSystem)),
             load_balancer: balancer,
             hold_file: String::new(),
+            domain: "demo".to_owned(),
             domain_id: id("domains", "demo"),
             external_network: "public".to_owned(),
             external_network_id: id("networks", "public"),
@@ -134,14 +137,14 @@ impl World {
             |name: &str| Person { id: id("users", name), name: name.to_owned(), password: seed.user_password.clone() };
         // Each cloud is fresh: its one project is this test's.
         let people = vec![person("netadmin"), person("demo")];
-        let project = id("projects", "demo");
+        let project = (id("projects", "demo"), "demo".to_owned());
         Self::of(facts, new_prefix(), project, admin, people, Some(cloud)).await
     }
 
     async fn of(
         facts: Facts,
         prefix: String,
-        project: String,
+        (project, project_name): (String, String),
         admin: Raw,
         people: Vec<Person>,
         embedded: Option<Cloud>,
@@ -152,6 +155,7 @@ impl World {
             facts,
             prefix,
             project,
+            project_name,
             admin,
             owner,
             gardener,
@@ -191,6 +195,13 @@ impl World {
         }
     }
 
+    /// The same as entries of Gardener's secret `cloudprovider`.
+    pub fn secret(&self) -> Value {
+        let user = self.shoots_user();
+        json!({"domainName": self.facts.domain, "tenantName": self.project_name,
+               "username": user.name, "password": user.password})
+    }
+
     /// The same user, by an application credential of this name.
     pub async fn application_credential(&self, name: &str) -> Credentials {
         let (user, secret) = (self.shoots_user(), "only-for-this-test-as-well".to_owned());
@@ -205,6 +216,29 @@ impl World {
     /// The shoot's user, by raw HTTP: to change things behind our back, and to look at its key pairs.
     pub async fn gardener(&self) -> Raw {
         Raw::log_in(&self.facts, &password(&self.shoots_user(), &self.project)).await
+    }
+
+    /// Where the case runs, as a word.
+    pub fn place(&self) -> &'static str {
+        if self.is_embedded() { "sequences_embedded" } else { "sequences_real" }
+    }
+
+    /// Whether the cloud is the embedded one.
+    pub fn is_embedded(&self) -> bool {
+        self.embedded.is_some()
+    }
+
+    /// The embedded cloud, for faults; `None` on the lab.
+    pub fn embedded(&self) -> Option<&Cloud> {
+        self.embedded.as_ref()
+    }
+
+    /// What is made is ready at once, and no call is remembered from before: for very many runs.
+    pub fn hurry(&self) {
+        if let Some(cloud) = &self.embedded {
+            cloud.set_delay(std::time::Duration::from_millis(1));
+            cloud.calls().clear();
+        }
     }
 
     /// Stops the data plane, of the whole lab, until the result is dropped.

@@ -7,6 +7,10 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "this crate is for tests: a failed expectation ends them")]
 
+mod property;
+
+pub use property::{Property, cases, is_soaked};
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;

@@ -4,6 +4,7 @@ pub mod admission;
 pub mod bindings;
 pub mod check;
 pub mod cloud_profile;
+pub mod cloudprovider;
 pub mod control_plane;
 pub mod infrastructure;
 pub mod secret;

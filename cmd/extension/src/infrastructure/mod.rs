@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use fabric_openstack::Sessions;
-use fabric_runtime::cluster::chain;
+use fabric_runtime::{Leadership, cluster::chain};
 use fabric_webhooks::program::{Surroundings, Work};
 use futures::{FutureExt, StreamExt, future::BoxFuture};
 use kube::runtime::controller::{self, Action, applier};
@@ -86,6 +86,11 @@ impl Work for Infrastructures {
         let (client, watches, leadership, stop) = (from.client, from.watches, from.leadership, from.stop);
         let sessions = Arc::new(Sessions::new(fabric_openstack::Options {
             metrics: Some(from.openstack),
+            // A process that was paused longer than its lease lasts wakes up in the middle of its work.
+            permit: fabric_openstack::Permit::new({
+                let leadership = leadership.clone();
+                move || leadership.is_held()
+            }),
             ..fabric_openstack::Options::default()
         }));
         let (synced, leads) = (Arc::clone(&metrics.synced), leadership.clone());
@@ -102,7 +107,8 @@ impl Work for Infrastructures {
                     () = stop.cancelled() => return,
                     () = leadership.held() => {}
                 }
-                let controller = Controller::new(client.clone(), &settings, metrics.clone(), &sessions, &stop);
+                let controller =
+                    Controller::new((client.clone(), &leadership), &settings, metrics.clone(), &sessions, &stop);
                 // Without the lease another may have begun: what runs is dropped where it stands, and what it made is
                 // found again by its marks.
                 tokio::select! {
@@ -134,7 +140,7 @@ struct Controller {
 
 impl Controller {
     fn new(
-        client: Client,
+        (client, leadership): (Client, &Leadership),
         settings: &Settings,
         metrics: Metrics,
         sessions: &Arc<Sessions>,
@@ -142,7 +148,7 @@ impl Controller {
     ) -> Self {
         let reporter = Reporter { controller: NAME.to_owned(), instance: Some(fabric_runtime::cluster::identity()) };
         Self {
-            objects: Objects::new(client.clone()),
+            objects: Objects::new(client.clone(), leadership.clone()),
             recorder: Recorder::new(client, reporter),
             sessions: Arc::clone(sessions),
             metrics,

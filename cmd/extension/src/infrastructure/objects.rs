@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use fabric_apis::gardener::{Cluster, Infrastructure, Secret, secret_data};
+use fabric_runtime::Leadership;
 use kube::api::{GetParams, Patch, PatchParams};
 use kube::core::Request;
 use kube::{Client, Resource};
@@ -15,13 +16,19 @@ use super::queue::Key;
 #[derive(Clone)]
 pub(crate) struct Objects {
     client: Client,
+    leadership: Leadership,
 }
 
 type Result<T> = std::result::Result<T, kube::Error>;
 
 impl Objects {
-    pub(crate) fn new(client: Client) -> Self {
-        Self { client }
+    /// Writes as long as this replica leads.
+    pub(crate) fn new(client: Client, leadership: Leadership) -> Self {
+        Self { client, leadership }
+    }
+
+    fn may_write(&self) -> Result<()> {
+        if self.leadership.is_held() { Ok(()) } else { Err(kube::Error::Service("another replica leads".into())) }
     }
 
     /// An Infrastructure as it is now; `None`: it is gone.
@@ -42,6 +49,7 @@ impl Objects {
 
     /// Changes an Infrastructure but its status, if it is still the version that was read, and returns it.
     pub(crate) async fn patch(&self, key: &Key, version: &str, patch: Value) -> Result<Value> {
+        self.may_write()?;
         let mut patch = patch;
         if let Some(metadata) = patch.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.insert("resourceVersion".to_owned(), json!(version));
@@ -53,6 +61,7 @@ impl Objects {
 
     /// Changes its status, and returns it.
     pub(crate) async fn patch_status(&self, key: &Key, status: &Value) -> Result<Value> {
+        self.may_write()?;
         let patch = json!({ "status": status });
         let request = Request::new(Infrastructure::url_path(&(), key.namespace.as_deref()));
         let request = request.patch_subresource("status", &key.name, &PatchParams::default(), &Patch::Merge(&patch));

@@ -69,6 +69,8 @@ pub struct Webhook {
     pub labels: BTreeMap<String, String>,
     /// Only objects in these namespaces, and objects outside of namespaces; empty: all.
     pub namespaces: Vec<String>,
+    /// Only objects in namespaces with these labels; empty: all.
+    pub namespace_labels: BTreeMap<String, String>,
     /// Only objects for which this CEL expression is true: its name, and the expression.
     pub condition: Option<(String, String)>,
     /// What happens while nobody answers.
@@ -267,21 +269,29 @@ impl Webhook {
     }
 
     fn selector(&self) -> Option<LabelSelector> {
-        let labels = Some(self.labels.clone()).filter(|labels| !labels.is_empty());
-        labels.map(|labels| LabelSelector { match_labels: Some(labels), match_expressions: None })
+        select(&self.labels, None)
     }
 
     fn namespace_selector(&self) -> Option<LabelSelector> {
-        let values = Some(self.namespaces.clone()).filter(|names| !names.is_empty())?;
-        // The API server puts this label on each namespace.
-        let key = "kubernetes.io/metadata.name".to_owned();
-        let one_of = LabelSelectorRequirement { key, operator: "In".into(), values: Some(values) };
-        Some(LabelSelector { match_labels: None, match_expressions: Some(vec![one_of]) })
+        let one_of = (!self.namespaces.is_empty()).then(|| LabelSelectorRequirement {
+            // The API server puts this label on each namespace.
+            key: "kubernetes.io/metadata.name".to_owned(),
+            operator: "In".into(),
+            values: Some(self.namespaces.clone()),
+        });
+        select(&self.namespace_labels, one_of)
     }
 
     fn conditions(&self) -> Option<Vec<MatchCondition>> {
         self.condition.clone().map(|(name, expression)| vec![MatchCondition { name, expression }])
     }
+}
+
+/// All of these; `None` without any, which selects everything.
+fn select(labels: &BTreeMap<String, String>, also: Option<LabelSelectorRequirement>) -> Option<LabelSelector> {
+    let match_labels = (!labels.is_empty()).then(|| labels.clone());
+    let match_expressions = also.map(|requirement| vec![requirement]);
+    (match_labels.is_some() || match_expressions.is_some()).then_some(LabelSelector { match_labels, match_expressions })
 }
 
 #[cfg(test)]

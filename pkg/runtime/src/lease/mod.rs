@@ -85,6 +85,9 @@ pub trait LeaseStore: Send + Sync + 'static {
     async fn write(&self, record: &Record) -> Result<Record, LeaseError>;
 }
 
+/// Tells the time that is written into a lease.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
 /// Whether this process holds the lease, for everyone who wants to know.
 #[derive(Clone, Debug)]
 pub struct Leadership(watch::Receiver<Option<Instant>>);
@@ -132,6 +135,7 @@ pub struct Elector {
     store: Arc<dyn LeaseStore>,
     identity: String,
     timing: Timing,
+    clock: Clock,
     believed: watch::Sender<Option<Instant>>,
 }
 
@@ -165,7 +169,15 @@ fn step(identity: &str, record: Option<&Record>, silent: Duration) -> Step {
 impl Elector {
     /// Tries in the name of `identity`, which no other process may have.
     pub fn new(store: Arc<dyn LeaseStore>, identity: impl Into<String>, timing: Timing) -> Self {
-        Self { store, identity: identity.into(), timing, believed: watch::Sender::new(None) }
+        let clock = Arc::new(Timestamp::now);
+        Self { store, identity: identity.into(), timing, clock, believed: watch::Sender::new(None) }
+    }
+
+    /// With another clock than the machine's.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
     }
 
     /// Tells who holds it.
@@ -227,7 +239,7 @@ impl Elector {
                 Duration::ZERO
             }
         };
-        let now = Timestamp::now();
+        let now = (self.clock)();
         let next = match (step(&self.identity, record.as_ref(), silent), record) {
             (Step::Wait, _) => return Ok(false),
             (Step::Renew, Some(record)) => Record { duration: self.timing.duration, renewed: Some(now), ..record },

@@ -72,9 +72,16 @@ struct Replica {
 }
 
 fn replica(cluster: &Arc<Cluster>, name: &str) -> Replica {
+    skewed(cluster, name, 0)
+}
+
+/// A replica whose clock goes wrong by so many seconds, and runs with the test's time.
+fn skewed(cluster: &Arc<Cluster>, name: &str, skew: i64) -> Replica {
+    let (start, begun) = (Timestamp::from_second(1_800_000_000 + skew).unwrap(), Instant::now());
+    let clock: Clock = Arc::new(move || start + begun.elapsed());
     let link = Arc::new(AtomicU8::new(FINE));
     let store = Link { cluster: Arc::clone(cluster), state: Arc::clone(&link) };
-    let elector = Elector::new(Arc::new(store), name, Timing::default());
+    let elector = Elector::new(Arc::new(store), name, Timing::default()).with_clock(clock);
     let leadership = elector.leadership();
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(elector.run(async {
@@ -148,6 +155,26 @@ async fn a_holder_without_a_cluster_stops_before_another_begins() {
         first.link.store(FINE, Ordering::SeqCst);
         let counts = watch(&[&first, &second], Duration::from_secs(30)).await;
         assert_eq!(counts.iter().filter(|count| **count > 0).count(), 1, "and it stays where it is: {counts:?}");
+    }
+}
+
+/// R8: no clock but the monotonic one decides.
+#[tokio::test(start_paused = true)]
+async fn clocks_that_differ_by_half_a_minute_change_nothing() {
+    for (first_skew, second_skew) in [(30, -30), (-30, 30), (30, 0), (-30, 0)] {
+        let cluster = Arc::default();
+        let first = skewed(&cluster, "a", first_skew);
+        watch(&[&first], Duration::from_secs(3)).await;
+        let second = skewed(&cluster, "b", second_skew);
+        let counts = watch(&[&first, &second], Duration::from_secs(120)).await;
+        assert_eq!(counts, [2400, 0], "who renews keeps it");
+        first.link.store(HANGS, Ordering::SeqCst);
+        let lost = Instant::now();
+        while !second.leadership.is_held() {
+            watch(&[&first, &second], Duration::from_millis(100)).await;
+            assert!(lost.elapsed() <= Duration::from_secs(20), "taken over within 20 s");
+        }
+        assert!(lost.elapsed() >= Duration::from_secs(10), "not before the first one has stopped");
     }
 }
 

@@ -2,7 +2,9 @@
 
 use fabric_infrastructure::State;
 use fabric_openstack_sim::{Action, Fault, When};
+use fabric_test_program::{Property, cases};
 use proptest::prelude::*;
+use proptest::{strategy::ValueTree, test_runner::TestRunner};
 use serde_json::{Value, json};
 
 use crate::world::{Memory, World, assert_same};
@@ -100,11 +102,13 @@ async fn play(mix: Mix) {
     assert_same(&world.content(), &all_before, &format!("in the end of {mix:?}"));
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 30, ..ProptestConfig::default() })]
-    #[test]
-    fn what_was_given_is_the_same_in_every_mix(mix in mixes()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(play(mix));
+#[tokio::test]
+async fn r5_what_was_given_is_the_same_in_every_mix() {
+    let mut property = Property::new("R5", "given_unchanged");
+    let mut runner = TestRunner::default();
+    for _ in 0..cases("R5", 100, 5000) {
+        let mix = mixes().new_tree(&mut runner).unwrap().current();
+        property.case(format!("{mix:?}"), play(mix.clone())).await;
     }
+    property.end();
 }

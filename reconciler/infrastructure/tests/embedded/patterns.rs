@@ -2,32 +2,40 @@
 
 use fabric_infrastructure::{State, state::Key};
 
+use fabric_test_program::Property;
+
 use crate::world::{Memory, NAME, World, assert_same, specifications};
 
 #[tokio::test]
-async fn each_specification_is_made_once_found_again_and_taken_away_completely() {
+async fn r2_each_specification_is_made_once_found_again_and_taken_away_completely() {
+    let mut property = Property::new("R2", "state_wiped");
     let names: Vec<_> = specifications(&World::start().await).into_iter().map(|(name, _)| name).collect();
     for (index, name) in names.into_iter().enumerate() {
-        let world = World::start().await;
-        let (_, networks) = specifications(&world).swap_remove(index);
-        let before = world.content();
-        let input = world.input(networks);
-        let memory = Memory::default();
-        let made = world.reconcile(&input, State::default(), &memory).await;
-        let made = made.unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(memory.last(), made.state, "{name}: saved what it returned");
-        assert_eq!(made.provider_status.node.key_name, NAME, "{name}");
-        assert_eq!(made.egress_cidrs.len(), made.provider_status.networks.router.external_fixed_ips.len(), "{name}");
-        assert!(!made.provider_status.networks.subnets[0].cidr.is_empty(), "{name}: CSI Manila needs the range");
-
-        settled(name, &world, &input, made.state.clone()).await;
-        let lost = settled(name, &world, &input, State::default()).await;
-        assert_eq!(rebuilt(&lost), rebuilt(&made.state), "{name}: the same state again");
-
-        let left = world.delete(&input, made.state, &memory).await.unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert!(left.is_empty(), "{name}: {left:?}");
-        assert_same(&world.content(), &before, &format!("{name}: the cloud is as it was"));
+        property.case(name, made_found_and_taken_away(index, name)).await;
     }
+    property.end();
+}
+
+async fn made_found_and_taken_away(index: usize, name: &str) {
+    let world = World::start().await;
+    let (_, networks) = specifications(&world).swap_remove(index);
+    let before = world.content();
+    let input = world.input(networks);
+    let memory = Memory::default();
+    let made = world.reconcile(&input, State::default(), &memory).await;
+    let made = made.unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(memory.last(), made.state, "{name}: saved what it returned");
+    assert_eq!(made.provider_status.node.key_name, NAME, "{name}");
+    assert_eq!(made.egress_cidrs.len(), made.provider_status.networks.router.external_fixed_ips.len(), "{name}");
+    assert!(!made.provider_status.networks.subnets[0].cidr.is_empty(), "{name}: CSI Manila needs the range");
+
+    settled(name, &world, &input, made.state.clone()).await;
+    let lost = settled(name, &world, &input, State::default()).await;
+    assert_eq!(rebuilt(&lost), rebuilt(&made.state), "{name}: the same state again");
+
+    let left = world.delete(&input, made.state, &memory).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(left.is_empty(), "{name}: {left:?}");
+    assert_same(&world.content(), &before, &format!("{name}: the cloud is as it was"));
 }
 
 #[tokio::test]

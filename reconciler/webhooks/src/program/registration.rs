@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fabric_admission::certificates::Leader;
 use fabric_admission::cluster::{Configurations, FailurePolicy, Reach, WebhookKind};
-use fabric_validation::openstack::PROVIDER_TYPE;
 use fabric_validation::openstack::admission::{Webhook, entries};
+use fabric_validation::openstack::{PROVIDER_TYPE, cloudprovider};
 use kube::Client;
 
 use super::{Args, Mode, Program};
@@ -65,14 +65,26 @@ fn described(webhook: Webhook, component: &str, namespaces: &[String]) -> fabric
             let expression = format!("object.spec.type == '{PROVIDER_TYPE}'");
             (name("validator"), BTreeMap::new(), Some(("provider".to_owned(), expression)))
         }
+        // As gardenlet labels the secret; which provider it is for says the label of its namespace.
+        Webhook::Cloudprovider => {
+            let purpose = BTreeMap::from([("gardener.cloud/purpose".to_owned(), cloudprovider::NAME.to_owned())]);
+            (name("cloudprovider"), purpose, None)
+        }
+    };
+    let namespace_labels = match webhook {
+        Webhook::Cloudprovider => {
+            BTreeMap::from([("shoot.gardener.cloud/provider".to_owned(), PROVIDER_TYPE.to_owned())])
+        }
+        _ => BTreeMap::new(),
     };
     fabric_admission::cluster::Webhook {
         name,
-        kind: if webhook == Webhook::Mutate { WebhookKind::Mutating } else { WebhookKind::Validating },
+        kind: if webhook.is_mutating() { WebhookKind::Mutating } else { WebhookKind::Validating },
         path: webhook.path(),
         rules: entries(webhook).map(|entry| (kind(entry), entry.plural.to_owned(), operations(entry))).collect(),
         labels,
         namespaces: namespaces.to_vec(),
+        namespace_labels,
         condition,
         // The controller checks an Infrastructure again; in the garden nobody does until the shoot is made.
         failure: if webhook == Webhook::Infrastructure { FailurePolicy::Ignore } else { FailurePolicy::Fail },
@@ -109,6 +121,7 @@ mod tests {
             ),
             (Webhook::Mutate, "mutator", Some("provider.extensions.gardener.cloud/openstack"), FailurePolicy::Fail),
             (Webhook::Infrastructure, "validator", None, FailurePolicy::Ignore),
+            (Webhook::Cloudprovider, "cloudprovider", Some("gardener.cloud/purpose"), FailurePolicy::Fail),
         ] {
             let told = described(webhook, "admission-openstack-fabric", &[]);
             assert_eq!(told.name, format!("{name}.admission-openstack-fabric.extensions.gardener.cloud"));

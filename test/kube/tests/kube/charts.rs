@@ -1,6 +1,7 @@
 //! The charts as the real helm renders them, held against golden files (`UPDATE_GOLDEN=1` writes them anew), the
 //! program that they start, and the schema of their values.
 
+mod extension;
 mod installed;
 
 use std::fs;
@@ -11,18 +12,21 @@ use serde_json::Value;
 use tokio::process::Command;
 
 const NAME: &str = "gardener-extension-admission-openstack-fabric";
+const RUNTIME: &str = "gardener-extension-admission-openstack-fabric/charts/runtime";
+const APPLICATION: &str = "gardener-extension-admission-openstack-fabric/charts/application";
+const EXTENSION: &str = "gardener-extension-openstack-fabric";
 
-/// What is rendered: the golden file's name, the chart below ours, and values. A value of a file begins with `@`.
-const SETS: [(&str, &str, &[&str]); 8] = [
-    ("default", "", &[]),
+/// What is rendered: the golden file's name, the chart below `charts/`, and values.
+const SETS: [(&str, &str, &[&str]); 11] = [
+    ("default", NAME, &[]),
     (
         "kubeconfig",
-        "charts/runtime",
+        RUNTIME,
         &["kubeconfig=not one", "gardener.virtualCluster.namespace=extension-x", "vpa.enabled=false"],
     ),
     (
         "projected-token",
-        "charts/runtime",
+        RUNTIME,
         &[
             "projectedKubeconfig.baseMountPath=/var/run/secrets/gardener.cloud/",
             "projectedKubeconfig.genericKubeconfigSecretName=generic-token-kubeconfig",
@@ -33,7 +37,7 @@ const SETS: [(&str, &str, &[&str]); 8] = [
     ),
     (
         "url",
-        "charts/runtime",
+        RUNTIME,
         &[
             "webhookConfig.url=admission.example:8443",
             "webhookConfig.serverPort=9443",
@@ -43,7 +47,7 @@ const SETS: [(&str, &str, &[&str]); 8] = [
     ),
     (
         "enforce",
-        "charts/runtime",
+        RUNTIME,
         &[
             "dynamicValidation.mode=enforce",
             "dynamicValidation.timeoutSeconds=3",
@@ -56,7 +60,7 @@ const SETS: [(&str, &str, &[&str]); 8] = [
     ),
     (
         "mutator-off",
-        "",
+        NAME,
         &[
             "runtime.mutatingWebhook.enabled=false",
             "application.mutatingWebhook.enabled=false",
@@ -65,7 +69,7 @@ const SETS: [(&str, &str, &[&str]); 8] = [
     ),
     (
         "operator-runtime",
-        "charts/runtime",
+        RUNTIME,
         &[
             "gardener.runtimeCluster.priorityClassName=gardener-garden-system-400",
             "gardener.virtualCluster.enabled=true",
@@ -76,7 +80,7 @@ const SETS: [(&str, &str, &[&str]); 8] = [
     ),
     (
         "operator-application",
-        "charts/application",
+        APPLICATION,
         &[
             "gardener.virtualCluster.enabled=true",
             "gardener.virtualCluster.serviceAccount.name=extension-admission-openstack-fabric",
@@ -84,11 +88,54 @@ const SETS: [(&str, &str, &[&str]); 8] = [
             "dynamicValidation.mode=warn",
         ],
     ),
+    ("extension", EXTENSION, &[]),
+    (
+        "extension-everything",
+        EXTENSION,
+        &[
+            "replicaCount=2",
+            "maxSurge=100%",
+            "maxUnavailable=1",
+            "image.repository=registry.example/extension",
+            "image.tag=sha256:0b1c",
+            "controllers.infrastructure.concurrentSyncs=20",
+            "controllers.infrastructure.driftIntervalSeconds=0",
+            "controllers.infrastructure.repairDrift=true",
+            "controllers.ignoreOperationAnnotation=true",
+            "disableWebhooks=null",
+            "webhookConfig.mode=url",
+            "webhookConfig.url=extension.example:8443",
+            "webhookConfig.serverPort=9443",
+            "dynamicValidation.mode=warn",
+            "heartbeat.renewIntervalSeconds=10",
+            "imageVectorOverwrite=images: []",
+            "metrics.enableScraping=false",
+            "vpa.enabled=false",
+            "logging.level=debug",
+            "logging.format=text",
+        ],
+    ),
+    (
+        // What gardenlet and gardener-operator add by themselves.
+        "extension-operator",
+        EXTENSION,
+        &[
+            "gardener.version=v1.148.1",
+            "gardener.gardenlet.featureGates.NewWorkerPoolHash=true",
+            "gardener.seed.name=seed-a",
+            "gardener.garden.clusterIdentity=garden-a",
+            "gardener.runtimeCluster.enabled=true",
+            "gardener.runtimeCluster.priorityClassName=gardener-garden-system-400",
+            "extensionClasses={garden}",
+            "disableControllers={infrastructure}",
+            "disableWebhooks={infrastructure,cloudprovider}",
+        ],
+    ),
 ];
 
 /// A folder of the charts.
 fn chart(below: &str) -> String {
-    root().join("charts").join(NAME).join(below).display().to_string()
+    root().join("charts").join(below).display().to_string()
 }
 
 async fn template(garden: &Garden, namespace: &str, below: &str, values: &[&str]) -> Output {
@@ -142,13 +189,13 @@ fn charts_are_rendered_as_in_the_golden_files() {
 #[test]
 fn charts_lint_and_both_have_one_schema() {
     on_lab(async |garden| {
-        for below in ["", "charts/runtime", "charts/application"] {
+        for below in [NAME, RUNTIME, APPLICATION, EXTENSION] {
             garden.helm(["lint", "--strict", &chart(below)]).await.ends_with(0);
         }
         let schema = |below: &str| fs::read_to_string(PathBuf::from(chart(below)).join("values.schema.json")).unwrap();
         // gardener-operator hands the values of either chart to both.
-        assert_eq!(schema("charts/runtime"), schema("charts/application"));
-        described("", &serde_json::from_str(&schema("charts/runtime")).unwrap());
+        assert_eq!(schema(RUNTIME), schema(APPLICATION));
+        described("", &serde_json::from_str(&schema(RUNTIME)).unwrap());
     });
 }
 
@@ -167,31 +214,44 @@ fn described(path: &str, schema: &Value) {
 fn a_wrong_value_is_refused_with_its_name() {
     on_lab(async |garden| {
         for (below, value, part) in [
-            ("charts/runtime", "replicaCoun=3", "'replicaCoun' not allowed"),
-            ("charts/runtime", "image.tagg=1", "at '/image': additional properties 'tagg'"),
-            ("charts/runtime", "dynamicValidation.mode=of", "/dynamicValidation/mode"),
-            ("charts/runtime", "dynamicValidation.timeoutSeconds=7", "/dynamicValidation/timeoutSeconds"),
-            ("charts/runtime", "webhookConfig.mode=uri", "/webhookConfig/mode"),
-            ("charts/runtime", "webhookConfig.url=https://admission.example", "/webhookConfig/url"),
-            ("charts/runtime", "webhookConfig.mode=url", "webhookConfig.url: the mode url needs the host"),
-            ("charts/runtime", "webhookConfig.serverPort=0", "/webhookConfig/serverPort"),
-            ("charts/runtime", "webhookConfig.namespaces={A}", "/webhookConfig/namespaces/0"),
-            ("charts/runtime", "mutatingWebhook.enabled=maybe", "/mutatingWebhook/enabled"),
-            ("charts/runtime", "logging.level=trace", "/logging/level"),
-            ("charts/runtime", "vpa.updatePolicy.updateMode=Auto", "/vpa/updatePolicy/updateMode"),
-            ("charts/runtime", "projectedKubeconfig.tokenSecretName=x", "'baseMountPath'"),
-            ("charts/runtime", "gardener.virtualCluster.enable=true", "at '/gardener/virtualCluster'"),
-            ("charts/application", "gardener.virtualCluster.serviceAccount.nam=x", "serviceAccount': additional"),
-            ("charts/application", "dynamicValidaton.mode=warn", "'dynamicValidaton' not allowed"),
-            ("", "replicaCount=3", "'replicaCount' not allowed"),
-            ("", "runtime.replicaCoun=3", "'replicaCoun' not allowed"),
+            (RUNTIME, "replicaCoun=3", "'replicaCoun' not allowed"),
+            (RUNTIME, "image.tagg=1", "at '/image': additional properties 'tagg'"),
+            (RUNTIME, "dynamicValidation.mode=of", "/dynamicValidation/mode"),
+            (RUNTIME, "dynamicValidation.timeoutSeconds=7", "/dynamicValidation/timeoutSeconds"),
+            (RUNTIME, "webhookConfig.mode=uri", "/webhookConfig/mode"),
+            (RUNTIME, "webhookConfig.url=https://admission.example", "/webhookConfig/url"),
+            (RUNTIME, "webhookConfig.mode=url", "webhookConfig.url: the mode url needs the host"),
+            (RUNTIME, "webhookConfig.serverPort=0", "/webhookConfig/serverPort"),
+            (RUNTIME, "webhookConfig.namespaces={A}", "/webhookConfig/namespaces/0"),
+            (RUNTIME, "mutatingWebhook.enabled=maybe", "/mutatingWebhook/enabled"),
+            (RUNTIME, "logging.level=trace", "/logging/level"),
+            (RUNTIME, "vpa.updatePolicy.updateMode=Auto", "/vpa/updatePolicy/updateMode"),
+            (RUNTIME, "projectedKubeconfig.tokenSecretName=x", "'baseMountPath'"),
+            (RUNTIME, "gardener.virtualCluster.enable=true", "at '/gardener/virtualCluster'"),
+            (APPLICATION, "gardener.virtualCluster.serviceAccount.nam=x", "serviceAccount': additional"),
+            (APPLICATION, "dynamicValidaton.mode=warn", "'dynamicValidaton' not allowed"),
+            (NAME, "replicaCount=3", "'replicaCount' not allowed"),
+            (NAME, "runtime.replicaCoun=3", "'replicaCoun' not allowed"),
         ] {
             let told = template(&garden, "garden", below, &[value]).await;
             assert_ne!(told.code, 0, "{value} passed");
             assert!(told.stderr.contains(part), "{value}: {}", told.stderr);
         }
+        for (value, part) in [
+            ("controllers.infrastructure.concurrentSync=3", "at '/controllers/infrastructure': additional"),
+            ("controllers.infrastructure.concurrentSyncs=0", "/controllers/infrastructure/concurrentSyncs"),
+            ("disableControllers={worker}", "/disableControllers/0"),
+            ("disableWebhooks={mutator}", "/disableWebhooks/0"),
+            ("extensionClasses={}", "/extensionClasses"),
+            ("maxSurge=all", "/maxSurge"),
+            ("webhookConfig.mode=url", "webhookConfig.url: the mode url needs the host"),
+            ("heartbeat.renewIntervalSeconds=0", "/heartbeat/renewIntervalSeconds"),
+        ] {
+            let told = template(&garden, "garden", EXTENSION, &[value]).await;
+            assert!(told.code != 0 && told.stderr.contains(part), "{value}: {}", told.stderr);
+        }
         // A bare `off` in a file is no text in YAML, and still means what it says.
-        let chart = chart("charts/runtime");
+        let chart = chart(RUNTIME);
         let arguments = ["template", "admission", &chart, "-f", "-"];
         let told = garden.helm_reading(&arguments, "dynamicValidation: {mode: off}").await;
         let rendered = objects(&told.ends_with(0).stdout);
@@ -203,12 +263,13 @@ fn a_wrong_value_is_refused_with_its_name() {
 #[test]
 fn the_program_takes_the_flags_of_every_set() {
     on_lab(async |garden| {
-        let program = tokio::task::spawn_blocking(|| binary(NAME)).await.unwrap();
         for (name, below, values) in SETS {
             let rendered = objects(&template(&garden, "garden", below, values).await.ends_with(0).stdout);
             for deployment in of_kind(&rendered, "Deployment") {
                 let command = command(deployment);
-                assert_eq!(command[0], format!("/{NAME}"), "{name}");
+                let package = if below == EXTENSION { EXTENSION } else { NAME };
+                assert_eq!(command[0], format!("/{package}"), "{name}");
+                let program = tokio::task::spawn_blocking(move || binary(package)).await.unwrap();
                 // Every flag is read and checked before the first look for a cluster, and here is none.
                 let started = Command::new(&program).args(&command[1..]).env_clear().output().await.unwrap();
                 let told = String::from_utf8(started.stderr).unwrap();

@@ -16,6 +16,7 @@ mod floating;
 mod held;
 mod patterns;
 mod resume;
+mod sequences;
 mod shares;
 mod upstream;
 
@@ -85,6 +86,9 @@ cases! {
         an_interrupted_run_ends_its_steps_saves_and_is_continued,
         a_lost_state_is_found_again_without_making_anything,
         what_an_earlier_life_of_the_shoot_left_is_told_and_taken_over,
+    }
+    sequences {
+        r3_a_second_run_has_nothing_to_do_whatever_was_specified,
     }
     shares {
         a_share_network_is_made_adopted_or_given_and_near_misses_are_left_alone,

@@ -1,8 +1,7 @@
 //! Patterns 1 to 5, each with others around: apply, nothing to do, delete, and all others as they were.
 
-use fabric_infrastructure::Reconciled;
 use fabric_test_openstack::{Given, Service, Shoot, World};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Apply, nothing to do, delete. `foreign_network`: nothing of ours comes into what was given, so that nothing given
 /// may change even for a moment.
@@ -10,7 +9,9 @@ async fn life(world: &World, shoot: &mut Shoot, nothing_inside: bool) {
     let before = world.snapshot().await;
     let run = shoot.applied().await;
     assert!(run.saves > 0 && run.calls.tokens == 1, "{:?}", run.calls);
-    status_is_what_gardener_expects(world, shoot, &run.result).await;
+    let status = serde_json::to_value(&run.result.provider_status).unwrap();
+    let of = (shoot.id(), &*shoot.input.shoot.uid);
+    world.assert_status(&shoot.input.config, of, &status, &run.result.egress_cidrs).await;
     shoot.assert_settled("second run").await;
     if nothing_inside {
         before.assert_kept(&world.snapshot().await, "while the shoot lives");
@@ -18,88 +19,6 @@ async fn life(world: &World, shoot: &mut Shoot, nothing_inside: bool) {
     shoot.deleted().await;
     before.assert_same(&world.snapshot().await, "after the deletion");
 }
-
-async fn status_is_what_gardener_expects(world: &World, shoot: &Shoot, result: &Reconciled) {
-    let status = serde_json::to_value(&result.provider_status).unwrap();
-    let networks = &status["networks"];
-    let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
-    let router_path = format!("routers/{}", id(&networks["router"]));
-    let network_path = format!("networks/{}", id(networks));
-    let subnet_path = format!("subnets/{}", id(&networks["subnets"][0]));
-    let group_path = format!("security-groups/{}", id(&status["securityGroups"][0]));
-    let (router, network, subnet, group) = tokio::join!(
-        world.look(&router_path),
-        world.look(&network_path),
-        world.look(&subnet_path),
-        world.look(&group_path)
-    );
-    let (router, network, subnet, group) = (router.unwrap(), network.unwrap(), subnet.unwrap(), group.unwrap());
-
-    assert_eq!(router["status"], "ACTIVE");
-    let fixed = router["external_gateway_info"]["external_fixed_ips"].as_array().unwrap();
-    let ips: Vec<Value> = fixed.iter().map(|ip| ip["ip_address"].clone()).collect();
-    assert_eq!(networks["router"]["externalFixedIP"], Value::from(ips.clone()));
-    assert_eq!(networks["router"]["ip"], ips[0]);
-    let host = |ip: &Value| {
-        let ip = ip.as_str().unwrap();
-        format!("{ip}/{}", if ip.contains(':') { 128 } else { 32 })
-    };
-    assert_eq!(result.egress_cidrs, ips.iter().map(host).collect::<Vec<_>>());
-    assert_eq!(networks["name"], network["name"]);
-    assert_eq!(subnet["network_id"], network["id"]);
-    let wanted = json!([{"purpose": "nodes", "id": subnet["id"], "cidr": subnet["cidr"]}]);
-    assert_eq!(networks["subnets"], wanted);
-    assert_eq!(networks["floatingPool"]["name"], world.facts.external_network.as_str());
-    assert_eq!(networks["floatingPool"]["id"], world.facts.external_network_id.as_str());
-    assert_eq!(status["securityGroups"], json!([{"purpose": "nodes", "id": group["id"], "name": group["name"]}]));
-    assert_eq!(status["node"]["keyName"], shoot.id());
-    let pairs = world.gardener().await.list(Service::Compute, "os-keypairs", "keypairs").await;
-    assert_eq!(pairs.len(), 1);
-    assert_eq!(pairs[0]["keypair"]["name"], shoot.id());
-
-    for (kind, resource, ours) in [
-        ("network", &network, shoot.input.config.networks.id.is_none()),
-        ("subnet", &subnet, shoot.input.config.networks.subnet_id.is_none()),
-        ("router", &router, shoot.input.config.networks.router.is_none()),
-        ("group", &group, shoot.input.config.networks.security_group_id.is_none()),
-    ] {
-        let uid = &shoot.input.shoot.uid;
-        let marker = format!("osf:{}/{uid}", shoot.id());
-        let marked = resource["description"].as_str().unwrap().ends_with(&marker);
-        let mut tags: Vec<&str> =
-            resource["tags"].as_array().unwrap().iter().map(|tag| tag.as_str().unwrap()).collect();
-        tags.sort_unstable();
-        let tagged = tags == [format!("osf:shoot={}", shoot.id()), format!("osf:uid={uid}")];
-        assert_eq!((marked, tagged, resource["name"] == shoot.id()), (ours, ours, ours), "{kind}: {resource}");
-    }
-    if shoot.input.config.networks.security_group_id.is_none() {
-        assert_eq!(rules(&group), RULES, "{group}");
-    }
-}
-
-/// A rule a line, sorted.
-fn rules(group: &Value) -> Vec<String> {
-    let rules = group["security_group_rules"].as_array().unwrap();
-    let mut lines: Vec<String> = rules
-        .iter()
-        .map(|rule| {
-            let own = if rule["remote_group_id"] == group["id"] { "group" } else { "" };
-            let word = |key: &str| rule[key].as_str().map_or_else(|| rule[key].to_string(), str::to_owned);
-            let words = ["direction", "ethertype", "protocol", "port_range_min", "port_range_max", "remote_ip_prefix"];
-            format!("{}{own}", words.map(word).join(" ").replace("null", "-"))
-        })
-        .collect();
-    lines.sort();
-    lines
-}
-
-const RULES: [&str; 5] = [
-    "egress IPv4 - - - -",
-    "egress IPv6 - - - -",
-    "ingress IPv4 - - - -group",
-    "ingress IPv4 tcp 30000 32767 0.0.0.0/0",
-    "ingress IPv4 udp 30000 32767 0.0.0.0/0",
-];
 
 async fn surrounded(world: &World, name: &str) -> Given {
     let given = world.given().await;

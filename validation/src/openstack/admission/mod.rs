@@ -7,7 +7,7 @@
 //!     │                  ▲                                       │  a binding leads to its secret
 //!     │                  └── Resolved ◄── the caller fetches ◄───┘
 //!     ├─► Entry::judge(reviewed, resolved)   ──► Findings
-//!     └─► Entry::mutate(reviewed, defaults)  ──► [Set]
+//!     └─► Entry::mutate(reviewed, resolved, defaults) ──► [Set]
 //! ```
 //!
 //! The rules are pure, so they say which other objects they need and the caller fetches them ([`Reference`],
@@ -44,7 +44,9 @@
 mod reference;
 mod review;
 
-use fabric_apis::field::Findings;
+use std::fmt;
+
+use fabric_apis::field::{self, Findings};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -64,11 +66,13 @@ pub enum Webhook {
     Mutate,
     /// Seed: judges what gardenlet hands to the extension.
     Infrastructure,
+    /// Seed: completes a shoot's secret with what the operator says about Keystone.
+    Cloudprovider,
 }
 
 impl Webhook {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Validate, Self::Secrets, Self::Mutate, Self::Infrastructure];
+    pub const ALL: [Self; 5] = [Self::Validate, Self::Secrets, Self::Mutate, Self::Infrastructure, Self::Cloudprovider];
 
     /// The path it is served at.
     pub const fn path(self) -> &'static str {
@@ -77,7 +81,13 @@ impl Webhook {
             Self::Secrets => "/webhooks/validate/secrets",
             Self::Mutate => "/webhooks/mutate",
             Self::Infrastructure => "/webhooks/validate-infrastructure",
+            Self::Cloudprovider => "/webhooks/mutate-cloudprovider",
         }
+    }
+
+    /// Whether it changes objects; else it judges them.
+    pub const fn is_mutating(self) -> bool {
+        matches!(self, Self::Mutate | Self::Cloudprovider)
     }
 }
 
@@ -85,13 +95,13 @@ impl Webhook {
 type References = fn(&Reviewed<'_>, &Resolved) -> Vec<Reference>;
 /// Everything that is wrong or odd about an object.
 type Judge = fn(&Reviewed<'_>, &Resolved) -> Findings;
-/// What is preset in an object.
-type Mutate = fn(&Reviewed<'_>, &Defaults) -> Vec<Set>;
+/// What is set in an object, or why nobody can tell.
+type Mutate = fn(&Reviewed<'_>, &Resolved, &Defaults) -> Result<Vec<Set>, field::Error>;
 
 #[derive(Clone, Copy, Debug)]
 enum Rule {
     Judge { references: References, judge: Judge },
-    Mutate(Mutate),
+    Mutate { references: References, mutate: Mutate },
 }
 
 /// The rules of one webhook for one kind.
@@ -113,9 +123,9 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The objects that [`Entry::judge`] needs to see and that `resolved` says nothing about, each once.
+    /// The objects that the rules need to see and that `resolved` says nothing about, each once.
     pub fn references(&self, reviewed: &Reviewed<'_>, resolved: &Resolved) -> Vec<Reference> {
-        let Rule::Judge { references, .. } = self.rule else { return Vec::new() };
+        let (Rule::Judge { references, .. } | Rule::Mutate { references, .. }) = self.rule;
         let mut wanted = references(reviewed, resolved);
         wanted.retain(|reference| resolved.get(reference).is_none());
         wanted.sort();
@@ -127,15 +137,23 @@ impl Entry {
     pub fn judge(&self, reviewed: &Reviewed<'_>, resolved: &Resolved) -> Findings {
         match self.rule {
             Rule::Judge { judge, .. } => judge(reviewed, resolved),
-            Rule::Mutate(_) => Findings::default(),
+            Rule::Mutate { .. } => Findings::default(),
         }
     }
 
-    /// What is preset in an object. Nothing for the entry of a validating webhook.
-    pub fn mutate(&self, reviewed: &Reviewed<'_>, defaults: &Defaults) -> Vec<Set> {
+    /// What is set in an object. Nothing for the entry of a validating webhook.
+    ///
+    /// # Errors
+    /// What has to be known for it and can't be.
+    pub fn mutate(
+        &self,
+        reviewed: &Reviewed<'_>,
+        resolved: &Resolved,
+        defaults: &Defaults,
+    ) -> Result<Vec<Set>, field::Error> {
         match self.rule {
-            Rule::Mutate(mutate) => mutate(reviewed, defaults),
-            Rule::Judge { .. } => Vec::new(),
+            Rule::Mutate { mutate, .. } => mutate(reviewed, resolved, defaults),
+            Rule::Judge { .. } => Ok(Vec::new()),
         }
     }
 
@@ -159,13 +177,20 @@ impl Default for Defaults {
     }
 }
 
-/// A change that a mutating webhook makes: JSON Patch's `add`, which sets a member whether or not it is there.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A change that a mutating webhook makes: JSON Patch's `add`, which sets a member whether or not it is there. Its
+/// `Debug` form shows no value: it may be a secret's.
+#[derive(Clone, PartialEq, Serialize)]
 pub struct Set {
     /// A JSON pointer. What contains it is there.
     pub path: String,
     /// The value.
     pub value: Value,
+}
+
+impl fmt::Debug for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Set").field("path", &self.path).finish_non_exhaustive()
+    }
 }
 
 /// Every kind that has rules.
@@ -185,7 +210,7 @@ pub const ENTRIES: &[Entry] = &[
         kind: "Shoot",
         plural: "shoots",
         operations: &[Create, Update],
-        rule: Rule::Mutate(super::shoot::mutate::mutate),
+        rule: Rule::Mutate { references: nothing, mutate: super::shoot::mutate::mutate },
     },
     validating(
         "core.gardener.cloud",
@@ -248,6 +273,15 @@ pub const ENTRIES: &[Entry] = &[
             references: super::infrastructure::admission::references,
             judge: super::infrastructure::admission::judge,
         },
+    },
+    Entry {
+        webhook: Webhook::Cloudprovider,
+        group: "",
+        version: "v1",
+        kind: "Secret",
+        plural: "secrets",
+        operations: &[Create, Update],
+        rule: Rule::Mutate { references: super::cloudprovider::references, mutate: super::cloudprovider::mutate },
     },
 ];
 

@@ -35,9 +35,11 @@ fn judging_is_never_done_by_the_entry_that_presets() {
     let presetting = entries(Webhook::Mutate).next().unwrap();
     assert!(presetting.judge(&reviewed, &Resolved::new()).is_empty());
     assert!(presetting.references(&reviewed, &Resolved::new()).is_empty());
-    assert_eq!(presetting.mutate(&reviewed, &Defaults::default()).len(), 1);
+    let defaults = Defaults::default();
+    let resolved = Resolved::new();
+    assert_eq!(presetting.mutate(&reviewed, &resolved, &defaults).unwrap().len(), 1);
     assert!(!judging.judge(&reviewed, &Resolved::new()).is_empty());
-    assert!(judging.mutate(&reviewed, &Defaults::default()).is_empty());
+    assert!(judging.mutate(&reviewed, &resolved, &defaults).unwrap().is_empty());
     assert!(entry("core.gardener.cloud/v1beta1", "Seed").is_none());
     assert!(entry("core.gardener.cloud/v1alpha1", "Shoot").is_none());
 }

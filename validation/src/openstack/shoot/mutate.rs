@@ -7,20 +7,21 @@
 //!
 //! A setting that is there is left as it is, whatever it is.
 
+use fabric_apis::field;
 use serde_json::{Map, Value, json};
 
 use super::admission::is_exempt;
-use crate::openstack::admission::{Defaults, Operation, Reviewed, Set};
+use crate::openstack::admission::{Defaults, Operation, Resolved, Reviewed, Set};
 
 const OVERLAY: &str = "spec.networking.providerConfig.overlay";
 const NODE_LOCAL_DNS: &str = "spec.systemComponents.nodeLocalDNS";
 
-pub(crate) fn mutate(reviewed: &Reviewed<'_>, defaults: &Defaults) -> Vec<Set> {
+pub(crate) fn mutate(reviewed: &Reviewed<'_>, _: &Resolved, defaults: &Defaults) -> Result<Vec<Set>, field::Error> {
     let was_in_deletion = reviewed.old_at("metadata.deletionTimestamp").is_some();
     if is_exempt(reviewed) || was_in_deletion || is_moving(reviewed) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    overlay(reviewed, defaults).into_iter().chain(node_local_dns(reviewed)).collect()
+    Ok(overlay(reviewed, defaults).into_iter().chain(node_local_dns(reviewed)).collect())
 }
 
 /// Whether the control plane is on its way to another seed, or about to be: then the spec must stay as it was saved.

@@ -69,6 +69,7 @@ fn webhook(name: &str, kind: WebhookKind, path: &'static str) -> Webhook {
         ],
         labels: [("provider/openstack".to_owned(), "true".to_owned())].into(),
         namespaces: Vec::new(),
+        namespace_labels: BTreeMap::new(),
         condition: None,
         failure: FailurePolicy::Fail,
         timeout: 10,
@@ -125,6 +126,7 @@ async fn a_url_is_completed_by_the_path_and_roots_may_be_the_callers_own() {
     one.condition = Some(("openstack".into(), "object.spec.type == 'openstack'".into()));
     one.failure = FailurePolicy::Ignore;
     one.namespaces = vec!["garden-dev".into()];
+    one.namespace_labels = [("shoot/provider".to_owned(), "openstack".to_owned())].into();
     let mut configurations = configurations(&server, vec![one], None);
     configurations.reach = Reach::Url("https://admission.example.org:8443/".into());
     configurations.publish("").await.unwrap();
@@ -133,8 +135,9 @@ async fn a_url_is_completed_by_the_path_and_roots_may_be_the_callers_own() {
     let sent = &sent["webhooks"][0];
     assert_eq!(sent["clientConfig"], json!({"url": "https://admission.example.org:8443/webhooks/mutate"}));
     assert_eq!(sent["failurePolicy"], "Ignore");
-    let selected = &sent["namespaceSelector"]["matchExpressions"][0];
-    assert_eq!(*selected, json!({"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["garden-dev"]}));
+    let by_name = json!({"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["garden-dev"]});
+    let both = json!({"matchLabels": {"shoot/provider": "openstack"}, "matchExpressions": [by_name]});
+    assert_eq!(sent["namespaceSelector"], both);
     assert_eq!(sent["matchConditions"][0]["expression"], "object.spec.type == 'openstack'");
 }
 

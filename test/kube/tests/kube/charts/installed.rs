@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fabric_test_kube::{Garden, on_lab, until};
 use serde_json::{Value, json};
 
-use super::{NAME, SETS, chart, command, objects, template};
+use super::{APPLICATION, NAME, RUNTIME, SETS, chart, command, objects, template};
 use crate::admission::{apply, example, furnish, placed, shoot};
 use crate::program::{Front, Program};
 
@@ -96,21 +96,21 @@ async fn every_set_is_accepted(garden: &Garden) {
 }
 
 async fn install(garden: &Garden, elsewhere: &Elsewhere) {
-    let application = chart("charts/application");
+    let application = chart(APPLICATION);
     let in_garden = ["--namespace", &elsewhere.namespace, "--set", "gardener.virtualCluster.enabled=true"];
     let install = ["install", "admission", &application];
     garden.helm_with(&[&install[..], &in_garden].concat()).await.ends_with(0);
-    let runtime = chart("charts/runtime");
+    let runtime = chart(RUNTIME);
     garden.helm(["install", "admission", &runtime, "--set", "vpa.enabled=false"]).await.ends_with(0);
 }
 
 /// Other values for both, as a user gives them.
 async fn upgrade(garden: &Garden, elsewhere: &Elsewhere, front: &Front, mutator: bool) {
     let mutator = format!("mutatingWebhook.enabled={mutator}");
-    let application = chart("charts/application");
+    let application = chart(APPLICATION);
     let values = ["--namespace", &elsewhere.namespace, "--reuse-values", "--set", &mutator];
     garden.helm_with(&[&["upgrade", "admission", &application][..], &values].concat()).await.ends_with(0);
-    let (runtime, namespace) = (chart("charts/runtime"), &garden.namespace);
+    let (runtime, namespace) = (chart(RUNTIME), &garden.namespace);
     let owner = &elsewhere.namespace;
     let values = format!(
         "vpa.enabled=false,{mutator},gardener.virtualCluster.enabled=true,gardener.virtualCluster.namespace={owner},\
@@ -324,7 +324,7 @@ async fn nothing_is_left(garden: &Garden, elsewhere: &Elsewhere) {
 
 /// The umbrella: one release, one account with both kinds of rights.
 async fn in_one_cluster(garden: &Garden, elsewhere: &Elsewhere) {
-    let umbrella = chart("");
+    let umbrella = chart(NAME);
     let notes =
         garden.helm(["install", "admission", &umbrella, "--set", "runtime.vpa.enabled=false"]).await.ends_with(0);
     assert!(notes.stdout.contains(NAME), "{}", notes.stdout);

@@ -14,7 +14,7 @@ fn managed() -> Value {
 }
 
 /// The status, without times.
-fn told(object: &Value) -> Value {
+pub(super) fn told(object: &Value) -> Value {
     let mut status = object["status"].clone();
     status["lastOperation"].as_object_mut().unwrap().remove("lastUpdateTime");
     status

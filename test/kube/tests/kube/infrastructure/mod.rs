@@ -2,4 +2,5 @@
 
 mod contract;
 mod look;
+mod scenarios;
 pub(crate) mod seed;

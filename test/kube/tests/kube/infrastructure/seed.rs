@@ -1,9 +1,11 @@
-//! A seed with one shoot's namespace, and the embedded cloud that its infrastructure is to be made in.
+//! A seed with one shoot's namespace, and the cloud that its infrastructure is to be made in: the embedded one, or the
+//! lab's.
 
 use std::time::{Duration, Instant};
 
 use fabric_openstack_sim::{Cloud, Config};
-use fabric_test_kube::{Garden, on_lab};
+use fabric_test_kube::{Garden, in_garden, on_lab};
+use fabric_test_openstack::World;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, core::DynamicObject};
 use serde_json::{Value, json};
@@ -13,38 +15,72 @@ use crate::program::Program;
 pub(crate) const PACKAGE: &str = "gardener-extension-openstack-fabric";
 pub(crate) const OPERATION: &str = "gardener.cloud/operation";
 pub(crate) const WORKERS: &str = "10.250.0.0/19";
-const UID: &str = "6d3b6e0f-9a3c-4c11-8a86-5d0a9c2f4e17";
+pub(crate) const UID: &str = "6d3b6e0f-9a3c-4c11-8a86-5d0a9c2f4e17";
 const PUBLIC_KEY: &str =
     "c3NoLWVkMjU1MTkgQUFBQUMzTnphQzFsWkRJMU5URTVBQUFBSU8raXRCMkNmakx3NHpGd3c2NFpWYXZsM0FPRFZJbUlpcDRPR1ZwZHEwQWcK";
 
 /// A namespace of the lab's cluster, as gardenlet would leave it in a seed.
-pub(crate) struct Seed {
+pub(crate) struct Seed<C = Cloud> {
     pub(crate) garden: Garden,
-    pub(crate) cloud: Cloud,
+    pub(crate) cloud: C,
+    place: Place,
+}
+
+/// What an operator and a project's member know of a cloud.
+struct Place {
+    auth_url: String,
+    region: String,
+    pool: String,
+    secret: Value,
 }
 
 /// Runs a case in a seed of its own.
 pub(crate) fn in_seed<F: Future<Output = ()> + Send>(case: impl FnOnce(Seed) -> F + Send + 'static) {
     on_lab(async move |garden| {
         let config = Config { delay: Duration::from_millis(5), rng_seed: Some(7), ..Config::default() };
-        let seed = Seed { garden, cloud: Cloud::start(config).await.unwrap() };
-        seed.furnish().await;
-        case(seed).await;
+        let cloud = Cloud::start(config).await.unwrap();
+        let place = Place {
+            auth_url: cloud.auth_url(),
+            region: cloud.region(),
+            pool: "public".to_owned(),
+            secret: json!({"domainName": "demo", "tenantName": "demo", "username": "demo", "password": "demo"}),
+        };
+        case(Seed { garden, cloud, place }.furnished().await).await;
     });
 }
 
-impl Seed {
+/// Runs a case in a seed of its own, with a project of its own on the lab's OpenStack.
+pub(crate) fn in_seed_on_openstack<F>(case: impl FnOnce(Seed<World>) -> F + Send + 'static)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    fabric_test_openstack::on_lab(async move |world: World| {
+        in_garden(async move |garden| {
+            let facts = &world.facts;
+            let place = Place {
+                auth_url: facts.auth_url.clone(),
+                region: facts.region.clone(),
+                pool: facts.external_network.clone(),
+                secret: world.secret(),
+            };
+            case(Seed { garden, cloud: world, place }.furnished().await).await;
+        })
+        .await;
+    });
+}
+
+impl<C> Seed<C> {
     /// The technical ID of the shoot.
     pub(crate) fn name(&self) -> &str {
         &self.garden.namespace
     }
 
-    async fn furnish(&self) {
+    async fn furnished(self) -> Self {
         let name = self.name();
         self.garden.owns(format!("clusters.extensions.gardener.cloud/{name}"));
         let secret = json!({
             "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "cloudprovider" },
-            "stringData": { "domainName": "demo", "tenantName": "demo", "username": "demo", "password": "demo" },
+            "stringData": self.place.secret,
         });
         let cluster = json!({
             "apiVersion": "extensions.gardener.cloud/v1alpha1", "kind": "Cluster", "metadata": { "name": name },
@@ -52,7 +88,7 @@ impl Seed {
                 "cloudProfile": { "apiVersion": "core.gardener.cloud/v1beta1", "kind": "CloudProfile", "spec": {
                     "type": "openstack", "providerConfig": {
                         "apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-                        "keystoneURL": self.cloud.auth_url(), "dnsServers": ["1.1.1.1"],
+                        "keystoneURL": self.place.auth_url, "dnsServers": ["1.1.1.1"],
                     },
                 } },
                 "seed": {},
@@ -60,7 +96,7 @@ impl Seed {
                     "apiVersion": "core.gardener.cloud/v1beta1", "kind": "Shoot",
                     "metadata": { "name": "openstack", "namespace": "garden-foobar" },
                     "spec": {
-                        "region": self.cloud.region(), "provider": { "type": "openstack", "workers": [{ "name": "w" }] },
+                        "region": self.place.region, "provider": { "type": "openstack", "workers": [{ "name": "w" }] },
                         "networking": { "type": "calico", "nodes": WORKERS, "pods": "100.96.0.0/11", "services": "100.64.0.0/13" },
                     },
                     "status": { "technicalID": name, "uid": UID },
@@ -71,6 +107,7 @@ impl Seed {
             let told = self.garden.kubectl_with(["create", "-f", "-"], &object.to_string()).await;
             assert_eq!(told.code, 0, "{}", told.stderr);
         }
+        self
     }
 
     /// The controller, for this seed's objects alone.
@@ -83,7 +120,7 @@ impl Seed {
             ["--metrics-bind-address", "0"],
             ["--health-bind-address", "127.0.0.1:0"],
             ["--shutdown-notice", "0.1s"],
-            ["--disable-webhooks", "true"],
+            ["--disable-webhooks", "infrastructure,cloudprovider"],
         ];
         let arguments: Vec<&str> = arguments.as_flattened().iter().chain(more).copied().collect();
         Program::spawn(PACKAGE, &arguments, Some(&self.garden.kubeconfig)).await
@@ -99,11 +136,11 @@ impl Seed {
             "apiVersion": "extensions.gardener.cloud/v1alpha1", "kind": "Infrastructure",
             "metadata": { "name": "openstack", "namespace": self.name(), "annotations": { OPERATION: "reconcile" } },
             "spec": {
-                "type": "openstack", "class": self.name(), "region": self.cloud.region(), "sshPublicKey": PUBLIC_KEY,
+                "type": "openstack", "class": self.name(), "region": self.place.region, "sshPublicKey": PUBLIC_KEY,
                 "secretRef": { "name": "cloudprovider", "namespace": self.name() },
                 "providerConfig": {
                     "apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "InfrastructureConfig",
-                    "floatingPoolName": "public", "networks": networks,
+                    "floatingPoolName": self.place.pool, "networks": networks,
                 },
             },
         })
@@ -153,7 +190,9 @@ impl Seed {
     pub(crate) async fn ready(&self) -> Value {
         self.see("ready", is_ready).await
     }
+}
 
+impl Seed {
     /// What the cloud holds, without times.
     pub(crate) fn content(&self) -> Value {
         let mut all = self.cloud.snapshot();

@@ -14,7 +14,8 @@ fn document(value: Value) -> Document {
 fn preset(new: Value, old: Option<Value>, overlay: bool) -> Vec<String> {
     let (new, old) = (document(new), old.map(document));
     let reviewed = old.as_ref().map_or_else(|| Reviewed::create(&new), |old| Reviewed::update(&new, old));
-    mutate(&reviewed, &Defaults { overlay }).into_iter().map(|set| format!("{} = {}", set.path, set.value)).collect()
+    let sets = mutate(&reviewed, &Resolved::new(), &Defaults { overlay }).unwrap();
+    sets.into_iter().map(|set| format!("{} = {}", set.path, set.value)).collect()
 }
 
 const CONFIG: &str = "/spec/networking/providerConfig";
