@@ -1,6 +1,6 @@
 # Thin targets; what they do is in hack/. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run test check test-unit test-contract test-openstack test-kube test-docs bench fuzz mutants lab-up lab-down lab-status generate
+.PHONY: help run test check test-unit test-contract test-openstack test-kube test-docs bench soak fuzz mutants lab-up lab-down lab-status generate
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,8 +30,11 @@ test-kube: ## Gardener's kinds, and what is ours on them, on a real kube-apiserv
 test-docs: ## every example and every command of the documents, on the lab
 	@hack/test docs
 
-bench: ## figures beside their peers, one JSON line each: make bench P=9|11|12
+bench: ## figures beside their peers, one JSON line each: make bench P=8|9|10|11|12
 	@test/bench/run $(P)
+
+soak: ## the full form of reliability properties, one JSON line each: make soak R=1|2|3|4|5|6|8|16
+	@hack/soak $(R)
 
 fuzz: ## feed what reads input from outside with more and more odd input: make fuzz [T=target] [SECONDS=180]
 	@hack/fuzz $(or $(T),all) $(SECONDS)

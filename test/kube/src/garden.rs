@@ -26,6 +26,11 @@ pub struct Garden {
     outside: Arc<Mutex<BTreeSet<String>>>,
 }
 
+/// The folder of the lab's second cluster, which a case may restart.
+pub fn second() -> Option<PathBuf> {
+    std::env::var_os("FABRIC_LAB_SECOND").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 /// Runs a case on the lab in a garden of its own, and takes that away afterwards, also when the case fails. Without a
 /// lab (`FABRIC_LAB_KUBECONFIG`) it says so and is done.
 pub fn on_lab<F: Future<Output = ()> + Send + 'static>(case: impl FnOnce(Garden) -> F) {
@@ -49,11 +54,26 @@ pub async fn in_garden<F: Future<Output = ()> + Send + 'static>(case: impl FnOnc
 
 impl Garden {
     async fn new(kubeconfig: PathBuf, bin: PathBuf) -> Self {
-        let client = fabric_runtime::cluster::connect(Some(&kubeconfig)).await.expect("a client of the lab's cluster");
         let word = uuid::Uuid::new_v4().simple().to_string();
-        let namespace = format!("garden-{}", &word[..8]);
+        Self::named(kubeconfig, bin, &word[..8]).await
+    }
+
+    /// The same namespace in the lab's second cluster, whose folder `FABRIC_LAB_SECOND` names. Without one it says so.
+    /// It has to [leave](Self::leave).
+    pub async fn twin(&self) -> Option<Self> {
+        let Some(folder) = second() else {
+            eprintln!("SKIPPED: no second Kubernetes; hack/test kube and hack/soak have one");
+            return None;
+        };
+        let word = self.namespace.trim_start_matches("garden-");
+        Some(Self::named(folder.join("kube/admin.kubeconfig"), self.bin.clone(), word).await)
+    }
+
+    async fn named(kubeconfig: PathBuf, bin: PathBuf, word: &str) -> Self {
+        let client = fabric_runtime::cluster::connect(Some(&kubeconfig)).await.expect("a client of the lab's cluster");
+        let namespace = format!("garden-{word}");
         let object = serde_json::from_value(json!({"metadata": {"name": namespace, "labels": {
-            "gardener.cloud/role": "project", "project.gardener.cloud/name": &word[..8],
+            "gardener.cloud/role": "project", "project.gardener.cloud/name": word,
         }}}));
         let api = Api::<Namespace>::all(client.clone());
         let made = api.create(&PostParams::default(), &object.unwrap()).await;
@@ -73,7 +93,8 @@ impl Garden {
         }
     }
 
-    async fn leave(self) {
+    /// Takes the namespace away, and what else was [owned](Self::owns).
+    pub async fn leave(self) {
         self.let_go().await;
         let outside = std::mem::take(&mut *self.outside.lock().unwrap());
         if !outside.is_empty() {

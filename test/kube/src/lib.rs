@@ -22,7 +22,7 @@ mod run;
 mod value;
 
 pub use fabric_test_program::{Output, binary, root};
-pub use garden::{Garden, in_garden, on_lab};
+pub use garden::{Garden, in_garden, on_lab, second};
 pub use value::{all_of, documents, filled_in};
 
 use std::future::Future;

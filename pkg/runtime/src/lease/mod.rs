@@ -199,7 +199,7 @@ impl Elector {
         let mut seen = None;
         loop {
             self.attempt(&mut seen).await;
-            sleep(self.pause()).await;
+            sleep(self.pause(seen.as_ref())).await;
         }
     }
 
@@ -286,8 +286,17 @@ impl Elector {
         self.believed.borrow().is_some_and(|until| Instant::now() < until)
     }
 
-    fn pause(&self) -> Duration {
-        if self.is_held() { self.timing.retry } else { self.timing.retry.mul_f64(rand::rng().random_range(1.0..2.0)) }
+    /// Until the next attempt. Who waits comes at the latest when the other's time is over, and not all at once.
+    fn pause(&self, seen: Option<&Seen>) -> Duration {
+        if self.is_held() {
+            return self.timing.retry;
+        }
+        let pause = self.timing.retry.mul_f64(rand::rng().random_range(1.0..2.0));
+        let rest = seen.map(|seen| seen.record.duration.saturating_sub(seen.since.elapsed()));
+        match rest {
+            Some(rest) if !rest.is_zero() && rest < pause => rest + pause / 8,
+            _ => pause,
+        }
     }
 }
 

@@ -172,11 +172,16 @@ impl Program {
 
     /// Asks it to stop as a kubelet does, and waits for its end.
     pub(crate) async fn stop(mut self) -> String {
-        let pid = self.child.id().expect("it runs").to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().await.unwrap().success());
+        self.signal("TERM").await;
         let status = tokio::time::timeout(Duration::from_secs(30), self.child.wait()).await.expect("it ends").unwrap();
         assert!(status.success(), "{status}: {}", self.log());
         self.log()
+    }
+
+    /// Sends it a signal by its short name.
+    pub(crate) async fn signal(&self, name: &str) {
+        let pid = self.child.id().expect("it runs").to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().await.unwrap().success());
     }
 
     /// Kills it, as a node that dies.

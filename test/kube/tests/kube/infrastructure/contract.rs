@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fabric_openstack_sim::{Action, Fault};
+use fabric_test_program::{Property, cases};
 use serde_json::{Value, json};
 
 use super::seed::{OPERATION, Seed, WORKERS, has_failed, in_seed, is_ready};
@@ -124,37 +125,57 @@ fn what_was_never_made_goes_with_credentials_that_never_worked() {
 }
 
 #[test]
-fn a_control_plane_moves_without_a_call_that_changes_the_cloud() {
+fn r6_a_control_plane_moves_without_a_call_that_changes_the_cloud() {
     in_seed(async |seed: Seed| {
-        let controller = seed.controller(&[]).await;
-        seed.create(seed.infrastructure(managed())).await;
-        let made = seed.ready().await;
-        let (content, calls, total) = (seed.content(), seed.cloud.calls().mutation_count(), seed.cloud.calls().total());
-        seed.ask("migrate").await;
-        let moved = seed
-            .see("migrated", |object| object["status"]["lastOperation"]["type"] == "Migrate" && is_ready(object))
-            .await;
-        assert_eq!(moved["metadata"].get("finalizers"), None);
-        assert_eq!(moved["status"]["state"], made["status"]["state"], "the state travels");
-        // After a migration nobody but the next seed acts.
-        seed.ask("reconcile").await;
-        seed.api().delete("openstack", &Default::default()).await.unwrap();
-        seed.see("gone", Value::is_null).await;
-        assert_eq!(seed.cloud.calls().total(), total, "a migration asks the cloud nothing");
-
-        // The next seed: gardenlet makes the object, writes the state, and asks.
-        let mut object = seed.infrastructure(managed());
-        object["metadata"]["annotations"][OPERATION] = json!("wait-for-state");
-        seed.create(object).await;
-        seed.patch_status(json!({ "state": made["status"]["state"] })).await;
-        seed.ask("restore").await;
-        let restored = seed.ready().await;
-        assert_eq!(restored["status"]["lastOperation"]["type"], "Restore");
-        assert_eq!(restored["status"]["providerStatus"], made["status"]["providerStatus"]);
-        assert_eq!(seed.cloud.calls().mutation_count(), calls, "R6");
-        assert_eq!(seed.content(), content);
-        controller.stop().await;
+        let mut property = Property::new("R6", "moved_control_planes");
+        let Some(second) = seed.garden.twin().await else { return };
+        let next = seed.at(second.clone()).await;
+        let shares = json!({ "workers": WORKERS, "shareNetwork": { "enabled": true } });
+        for round in 0..cases("R6", 1, 20) {
+            let networks = if round % 2 == 0 { managed() } else { shares.clone() };
+            property.case(format!("round {round}"), moved(&seed, &next, &networks)).await;
+        }
+        second.leave().await;
+        property.end();
     });
+}
+
+/// Made in one seed, moved to another one on an apiserver of its own, deleted there.
+async fn moved(seed: &Seed, next: &Seed<()>, networks: &Value) {
+    let before = seed.content();
+    let controller = seed.controller(&[]).await;
+    seed.create(seed.infrastructure(networks.clone())).await;
+    let made = seed.ready().await;
+    let (content, calls, total) = (seed.content(), seed.cloud.calls().mutation_count(), seed.cloud.calls().total());
+    seed.ask("migrate").await;
+    let left =
+        seed.see("migrated", |object| object["status"]["lastOperation"]["type"] == "Migrate" && is_ready(object)).await;
+    assert_eq!(left["metadata"].get("finalizers"), None);
+    assert_eq!(left["status"]["state"], made["status"]["state"], "the state travels");
+    // After a migration nobody but the next seed acts.
+    seed.ask("reconcile").await;
+    seed.api().delete("openstack", &Default::default()).await.unwrap();
+    seed.see("gone", Value::is_null).await;
+    controller.stop().await;
+    assert_eq!(seed.cloud.calls().total(), total, "a migration asks the cloud nothing");
+
+    // The next seed: gardenlet makes the object, writes the state, and asks.
+    let controller = next.controller(&[]).await;
+    let mut object = next.infrastructure(networks.clone());
+    object["metadata"]["annotations"][OPERATION] = json!("wait-for-state");
+    next.create(object).await;
+    next.patch_status(json!({ "state": made["status"]["state"] })).await;
+    next.ask("restore").await;
+    let restored = next.ready().await;
+    assert_eq!(restored["status"]["lastOperation"]["type"], "Restore");
+    assert_eq!(restored["status"]["providerStatus"], made["status"]["providerStatus"]);
+    let changed = &seed.cloud.calls().mutations()[usize::try_from(calls).unwrap()..];
+    assert!(changed.iter().all(|call| call.path.ends_with("/auth/tokens")), "{changed:?}");
+    assert_eq!(seed.content(), content);
+    next.api().delete("openstack", &Default::default()).await.unwrap();
+    next.see("gone", Value::is_null).await;
+    controller.stop().await;
+    assert_eq!(seed.content(), before);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::program::Program;
 type Lab = Seed<World>;
 
 /// Requests that may have changed something.
-async fn changing(program: &Program) -> u64 {
+pub(super) async fn changing(program: &Program) -> u64 {
     let (_, text) = program.get("/metrics").await;
     let counted = text.lines().filter(|line| line.starts_with("openstack_request_duration_seconds_count"));
     let changing = counted.filter(|line| !line.contains("method=\"GET\"") && !line.contains("service=\"identity\""));

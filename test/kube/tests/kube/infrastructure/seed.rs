@@ -1,6 +1,7 @@
 //! A seed with one shoot's namespace, and the cloud that its infrastructure is to be made in: the embedded one, or the
 //! lab's.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fabric_openstack_sim::{Cloud, Config};
@@ -27,6 +28,7 @@ pub(crate) struct Seed<C = Cloud> {
 }
 
 /// What an operator and a project's member know of a cloud.
+#[derive(Clone)]
 struct Place {
     auth_url: String,
     region: String,
@@ -54,22 +56,43 @@ pub(crate) fn in_seed_on_openstack<F>(case: impl FnOnce(Seed<World>) -> F + Send
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    fabric_test_openstack::on_lab(async move |world: World| {
-        in_garden(async move |garden| {
-            let facts = &world.facts;
-            let place = Place {
-                auth_url: facts.auth_url.clone(),
-                region: facts.region.clone(),
-                pool: facts.external_network.clone(),
-                secret: world.secret(),
-            };
-            case(Seed { garden, cloud: world, place }.furnished().await).await;
-        })
-        .await;
+    fabric_test_openstack::on_lab(async move |world: World| in_seed_of(world, case).await);
+}
+
+/// The same on an embedded cloud of its own.
+pub(crate) fn in_seed_on_embedded<F>(case: impl FnOnce(Seed<World>) -> F + Send + 'static)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    fabric_test_openstack::on_embedded(async move |world: World| {
+        world.hurry();
+        in_seed_of(world, case).await;
     });
 }
 
+async fn in_seed_of<F>(world: World, case: impl FnOnce(Seed<World>) -> F + Send + 'static)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    in_garden(async move |garden| {
+        let facts = &world.facts;
+        let place = Place {
+            auth_url: facts.auth_url.clone(),
+            region: facts.region.clone(),
+            pool: facts.external_network.clone(),
+            secret: world.secret(),
+        };
+        case(Seed { garden, cloud: world, place }.furnished().await).await;
+    })
+    .await;
+}
+
 impl<C> Seed<C> {
+    /// The same shoot's namespace in another seed, with the same cloud.
+    pub(crate) async fn at(&self, garden: Garden) -> Seed<()> {
+        Seed { garden, cloud: (), place: self.place.clone() }.furnished().await
+    }
+
     /// The technical ID of the shoot.
     pub(crate) fn name(&self) -> &str {
         &self.garden.namespace
@@ -112,6 +135,11 @@ impl<C> Seed<C> {
 
     /// The controller, for this seed's objects alone.
     pub(crate) async fn controller(&self, more: &[&str]) -> Program {
+        self.controller_by(&self.garden.kubeconfig, more).await
+    }
+
+    /// The same on another way to the apiserver.
+    pub(crate) async fn controller_by(&self, kubeconfig: &Path, more: &[&str]) -> Program {
         let arguments = [
             ["--extension-classes", self.name()],
             ["--webhook-config-namespace", self.name()],
@@ -123,7 +151,7 @@ impl<C> Seed<C> {
             ["--disable-webhooks", "infrastructure,cloudprovider"],
         ];
         let arguments: Vec<&str> = arguments.as_flattened().iter().chain(more).copied().collect();
-        Program::spawn(PACKAGE, &arguments, Some(&self.garden.kubeconfig)).await
+        Program::spawn(PACKAGE, &arguments, Some(kubeconfig)).await
     }
 
     pub(crate) fn api(&self) -> Api<DynamicObject> {
@@ -175,7 +203,12 @@ impl<C> Seed<C> {
 
     /// Waits until the object is as told, and returns it.
     pub(crate) async fn see(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        let end = Instant::now() + Duration::from_secs(40);
+        self.see_within(Duration::from_secs(40), what, is_so).await
+    }
+
+    /// The same within a time of its own.
+    pub(crate) async fn see_within(&self, time: Duration, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let end = Instant::now() + time;
         loop {
             let object = self.object().await;
             if is_so(&object) {
