@@ -116,6 +116,9 @@ mod tests {
             (json!("8Gi"), Some((false, true))),
             (json!("0.5Ki"), Some((false, true))),
             (json!("0.1Ki"), Some((false, false))),
+            // 2⁻²⁰ and half of it.
+            (json!("0.00000095367431640625Mi"), Some((false, true))),
+            (json!("0.000000476837158203125Mi"), Some((false, false))),
             (json!("1.0"), Some((false, true))),
             (json!("1."), Some((false, true))),
             (json!(".5"), Some((false, false))),

@@ -38,3 +38,21 @@ resources.gardener.cloud/mode: Ignore
 {{- end -}}
 {{ join "," $served }}
 {{- end -}}
+
+{{/* By name where one is given, else by place in the list, as in Gardener's charts. */}}
+{{- define "metricsPort" -}}
+{{ .Values.metricsPort | default (index .Values.usablePorts 0) | int }}
+{{- end -}}
+
+{{- define "serverPort" -}}
+{{ .Values.webhookConfig.serverPort | default (index .Values.usablePorts 1) | int }}
+{{- end -}}
+
+{{- define "healthPort" -}}
+{{ .Values.healthPort | default (index .Values.usablePorts 2) | int }}
+{{- end -}}
+
+{{/* gardener-operator writes "true", a text. */}}
+{{- define "priorityClassName" -}}
+{{ eq (toString .Values.gardener.runtimeCluster.enabled) "true" | ternary .Values.gardener.runtimeCluster.priorityClassName "gardener-system-900" }}
+{{- end -}}

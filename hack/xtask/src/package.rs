@@ -115,12 +115,13 @@ impl Chart {
     }
 }
 
-/// Every file below a folder by its path, with `/` on every system. What helm ignores is no part of a chart.
+/// Every file below a folder by its path, with `/` on every system. What each chart's `.helmignore` names, documents, is
+/// left out as by `helm package`.
 fn collect(folder: &Path, below: &str, files: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') {
+        if name.starts_with('.') || name.ends_with(".md") {
             continue;
         }
         let path = format!("{below}{name}");
@@ -170,11 +171,12 @@ mod tests {
         folder
     }
 
-    const FILES: [(&str, &str); 4] = [
+    const FILES: [(&str, &str); 5] = [
         ("Chart.yaml", "apiVersion: v2\nname: runtime\nversion: 1.2.3\n"),
         ("templates/b.yaml", "b"),
         ("templates/a/c.yaml", "c"),
-        (".helmignore", "x"),
+        (".helmignore", "*.md"),
+        ("README.md", "r"),
     ];
 
     #[test]

@@ -97,3 +97,29 @@ pub(super) fn validate(new: &Shoot, old: Option<&Shoot>, resolved: &Resolved, pa
     }
     errors
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_reference_without_a_name_names_nothing() {
+        for (provider, expected) in [
+            (json!({"credentialsRef": {"kind": "Secret", "name": "a"}, "secretName": "b"}), "a by credentialsRef"),
+            (json!({"credentialsRef": {"kind": "Secret", "name": ""}, "secretName": "b"}), "b by secretName"),
+            (json!({"credentialsRef": {"kind": "WorkloadIdentity", "name": ""}, "secretName": "b"}), "b by secretName"),
+            (json!({"credentialsRef": {"kind": "WorkloadIdentity", "name": "a"}, "secretName": "b"}), "WorkloadIdentity a"),
+            (json!({"credentialsRef": {"kind": "WorkloadIdentity", "name": ""}, "secretName": ""}), "none"),
+        ] {
+            let read: DnsProvider = decode::lenient(&provider).unwrap();
+            let told = match credentials(&read) {
+                Credentials::None => "none".to_owned(),
+                Credentials::Secret(name, field) => format!("{name} by {field}"),
+                Credentials::Other(kind, name) => format!("{kind} {name}"),
+            };
+            assert_eq!(told, expected, "{provider}");
+        }
+    }
+}

@@ -132,3 +132,39 @@ fn names_of_what_is_filled_in_are_the_programs() {
         }
     });
 }
+
+/// Objects and texts as Gardener's own programs hand them over, which `--set` can't write.
+#[test]
+fn what_gardener_adds_to_the_values_is_taken() {
+    fabric_test_kube::on_lab(async |garden| {
+        let deployment = async |values: &str| {
+            let arguments = ["template", "extension", &chart(EXTENSION), "-f", "-"];
+            let rendered = objects(&garden.helm_reading(&arguments, values).await.ends_with(0).stdout);
+            of_kind(&rendered, "Deployment").next().unwrap().clone()
+        };
+        // gardener-operator, in the garden's runtime cluster: a truth that is a text.
+        let operator =
+            r#"gardener: {runtimeCluster: {enabled: "true", priorityClassName: gardener-garden-system-200}}"#;
+        let class = |deployment: &Value| deployment["spec"]["template"]["spec"]["priorityClassName"].clone();
+        assert_eq!(class(&deployment(operator).await), "gardener-garden-system-200");
+        // gardenlet, and when it sets up a control plane's node, beside others in the host's network.
+        let gardenlet = r#"
+            usablePorts: [30010, 30011, 30012, 30013, 30014]
+            gardener:
+              version: v1.148.1
+              garden: {clusterIdentity: garden, genericKubeconfigSecretName: generic}
+              seed: {name: seed, labels: {a: b}, annotations: null, taints: [], networks: {pods: 10.0.0.0/8}, spec: {x: 1}}
+              shoot: {name: self, namespace: garden}
+              selfHostedShootCluster: true
+              gardenlet: {featureGates: {A: true}}
+        "#;
+        let deployment = deployment(gardenlet).await;
+        assert_eq!(class(&deployment), "gardener-system-900");
+        let command = command(&deployment);
+        for word in
+            ["--metrics-bind-address=:30010", "--webhook-config-server-port=30011", "--health-bind-address=:30012"]
+        {
+            assert!(command.iter().any(|one| one == word), "{word}: {command:?}");
+        }
+    });
+}
