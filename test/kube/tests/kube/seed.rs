@@ -76,7 +76,7 @@ fn a_secret_gets_the_operators_keystone_where_the_webhook_is_on() {
             let told = garden.kubectl_with(["apply", "--dry-run=server", "-o", "json", "-f", "-"], secret).await;
             let object: Value = serde_json::from_str(&told.ends_with(0).stdout).unwrap();
             let text = |key: &str| {
-                let bytes = serde_json::from_value::<ByteString>(object["data"][key].clone()).ok()?.0;
+                let bytes = serde_json::from_value::<ByteString>(object["data"].get(key)?.clone()).ok()?.0;
                 String::from_utf8(bytes).ok()
             };
             ["authURL", "insecure", "username"].map(text)

@@ -21,7 +21,8 @@ async fn specifications(world: &World) -> Vec<(&'static str, Value)> {
     let group = world.group("nodes").await;
     let v6 = world.subnet(&given.network, "nodes-v6", "fd00:250::/64").await;
     world.interface(&given.router, &v6).await;
-    let workers = "10.240.0.0/19";
+    // Where the shoot makes its subnet there is nothing yet.
+    let (empty, free) = (world.network("empty").await, json!({"id": world.router("free").await}));
     let (network, router) = (json!(given.network), json!({"id": given.router}));
     let subnet = |more: Value| {
         let mut all = json!({"id": network, "subnetId": given.subnet, "router": router});
@@ -29,9 +30,9 @@ async fn specifications(world: &World) -> Vec<(&'static str, Value)> {
         all
     };
     vec![
-        ("managed", json!({"workers": workers, "shareNetwork": {"enabled": true}})),
-        ("network", json!({"id": network, "workers": workers})),
-        ("network and router", json!({"id": network, "router": router, "workers": workers})),
+        ("managed", json!({"workers": WORKERS, "shareNetwork": {"enabled": true}})),
+        ("network", json!({"id": empty, "workers": WORKERS})),
+        ("network and router", json!({"id": empty, "router": free, "workers": WORKERS})),
         ("subnet", subnet(json!({"shareNetwork": {"enabled": true}}))),
         ("security group", subnet(json!({"securityGroupId": group}))),
         (
@@ -40,7 +41,7 @@ async fn specifications(world: &World) -> Vec<(&'static str, Value)> {
         ),
         (
             "dual-stack own",
-            json!({"workers": workers, "ipv6": {
+            json!({"workers": WORKERS, "ipv6": {
             "nodeCIDR": "fd00:10::/64", "podCIDR": "fd00:20::/56", "serviceCIDR": "fd00:30::/112"}}),
         ),
     ]
