@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl World {
-    /// Makes a pattern 1 cluster as upstream does, and returns its state.
-    pub async fn cluster_of_upstream(&self, name: &str, key: &str) -> Value {
+    /// Makes a pattern 1 cluster as upstream does, with this SSH key and these name servers, and returns its state.
+    pub async fn cluster_of_upstream(&self, name: &str, key: &str, dns: &[&str]) -> Value {
         let me = self.gardener().await;
         let make = |path: &'static str, key: &'static str, fields: Value| {
             let me = me.clone();
@@ -20,7 +20,9 @@ impl World {
         let router = make("routers", "router", json!({"name": name, "external_gateway_info": gateway}));
         let group = make("security-groups", "security_group", json!({"name": name, "description": "Cluster Nodes"}));
         let (network, router, group) = tokio::join!(network, router, group);
-        let fields = json!({"name": name, "network_id": network, "cidr": "10.250.0.0/19", "ip_version": 4});
+        let fields = json!({
+            "name": name, "network_id": network, "cidr": "10.250.0.0/19", "ip_version": 4, "dns_nameservers": dns,
+        });
         let subnet = make("subnets", "subnet", fields).await;
         self.interface(&router, &subnet).await;
         let rule = |description: &str, fields: Value| {

@@ -8,7 +8,7 @@ pub(crate) async fn an_existing_cluster_does_not_notice_the_change_with_its_stat
     let empty = world.snapshot().await;
     let mut shoot = world.shoot("up", json!({"workers": "10.250.0.0/19"}));
     let name = shoot.id().to_owned();
-    let data = world.cluster_of_upstream(&name, fabric_test_openstack::SSH_KEY).await;
+    let data = world.cluster_of_upstream(&name, fabric_test_openstack::SSH_KEY, &[]).await;
     let before = world.snapshot().await;
 
     // Its state lost: found by shape, told as adopted, touched by nothing.

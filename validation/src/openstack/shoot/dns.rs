@@ -110,7 +110,10 @@ mod tests {
             (json!({"credentialsRef": {"kind": "Secret", "name": "a"}, "secretName": "b"}), "a by credentialsRef"),
             (json!({"credentialsRef": {"kind": "Secret", "name": ""}, "secretName": "b"}), "b by secretName"),
             (json!({"credentialsRef": {"kind": "WorkloadIdentity", "name": ""}, "secretName": "b"}), "b by secretName"),
-            (json!({"credentialsRef": {"kind": "WorkloadIdentity", "name": "a"}, "secretName": "b"}), "WorkloadIdentity a"),
+            (
+                json!({"credentialsRef": {"kind": "WorkloadIdentity", "name": "a"}, "secretName": "b"}),
+                "WorkloadIdentity a",
+            ),
             (json!({"credentialsRef": {"kind": "WorkloadIdentity", "name": ""}, "secretName": ""}), "none"),
         ] {
             let read: DnsProvider = decode::lenient(&provider).unwrap();

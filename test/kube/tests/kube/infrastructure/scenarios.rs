@@ -2,11 +2,11 @@
 //! and those that are ours, each with others around.
 
 use fabric_apis::openstack::v1alpha1::InfrastructureConfig;
-use fabric_test_openstack::{SSH_KEY, Service, Snapshot, World};
+use fabric_test_openstack::{Service, Snapshot, World};
 use serde_json::{Value, json};
 
 use super::contract::told;
-use super::seed::{Seed, UID, WORKERS, in_seed_on_openstack, is_ready};
+use super::seed::{DNS, SSH_KEY, Seed, UID, WORKERS, in_seed_on_openstack, is_ready};
 use crate::program::Program;
 
 type Lab = Seed<World>;
@@ -151,6 +151,7 @@ fn existing_security_group() {
 #[test]
 fn existing_subnets_of_both_families() {
     in_seed_on_openstack(async |seed: Lab| {
+        seed.families(&["IPv4", "IPv6"]).await;
         let given = seed.cloud.given().await;
         let v6 = seed.cloud.subnet(&given.network, "nodes-v6", "fd00:250::/64").await;
         seed.cloud.interface(&given.router, &v6).await;
@@ -210,7 +211,7 @@ fn share_network_made_adopted_or_given() {
 fn existing_cluster_of_upstream() {
     in_seed_on_openstack(async |seed: Lab| {
         let empty = seed.cloud.snapshot().await;
-        let data = seed.cloud.cluster_of_upstream(seed.name(), SSH_KEY).await;
+        let data = seed.cloud.cluster_of_upstream(seed.name(), SSH_KEY, &[DNS]).await;
         let before = seed.cloud.snapshot().await;
         // As upstream leaves it: our controller first hears of it when gardenlet asks.
         let mut object = seed.infrastructure(json!({"workers": WORKERS}));

@@ -16,7 +16,11 @@ use crate::program::Program;
 pub(crate) const PACKAGE: &str = "gardener-extension-openstack-fabric";
 pub(crate) const OPERATION: &str = "gardener.cloud/operation";
 pub(crate) const WORKERS: &str = "10.250.0.0/19";
+/// What the operator's profile names for nodes.
+pub(crate) const DNS: &str = "1.1.1.1";
 pub(crate) const UID: &str = "6d3b6e0f-9a3c-4c11-8a86-5d0a9c2f4e17";
+/// The key below, as text.
+pub(crate) const SSH_KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO+itB2CfjLw4zFww64ZVavl3AODVImIip4OGVpdq0Ag";
 const PUBLIC_KEY: &str =
     "c3NoLWVkMjU1MTkgQUFBQUMzTnphQzFsWkRJMU5URTVBQUFBSU8raXRCMkNmakx3NHpGd3c2NFpWYXZsM0FPRFZJbUlpcDRPR1ZwZHEwQWcK";
 
@@ -111,7 +115,7 @@ impl<C> Seed<C> {
                 "cloudProfile": { "apiVersion": "core.gardener.cloud/v1beta1", "kind": "CloudProfile", "spec": {
                     "type": "openstack", "providerConfig": {
                         "apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-                        "keystoneURL": self.place.auth_url, "dnsServers": ["1.1.1.1"],
+                        "keystoneURL": self.place.auth_url, "dnsServers": [DNS],
                     },
                 } },
                 "seed": {},
@@ -152,6 +156,14 @@ impl<C> Seed<C> {
         ];
         let arguments: Vec<&str> = arguments.as_flattened().iter().chain(more).copied().collect();
         Program::spawn(PACKAGE, &arguments, Some(kubeconfig)).await
+    }
+
+    /// Says in the Cluster which address families the shoot has.
+    pub(crate) async fn families(&self, families: &[&str]) {
+        let networking = json!({ "ipFamilies": families });
+        let patch = json!({ "spec": { "shoot": { "spec": { "networking": networking } } } });
+        let clusters = self.garden.api("extensions.gardener.cloud", "clusters");
+        clusters.patch(self.name(), &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
     }
 
     pub(crate) fn api(&self) -> Api<DynamicObject> {
