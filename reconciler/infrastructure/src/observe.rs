@@ -199,7 +199,6 @@ fn needs_gateway(target: &Target, state: &State, seen: &Observed, pool: &Network
 async fn deletion_round(cloud: &dyn Cloud, target: &Target, state: &State, seen: &mut Observed) {
     let network = network_id(target, state, seen);
     let subnets = node_subnets(target, state, seen);
-    let remembered = state.get(Key::ShareNetwork).is_some() && !state.is_given(Key::ShareNetwork);
     let ports = async {
         match &network {
             Some(id) => Some(cloud.ports(&Query::network(id)).await),
@@ -209,8 +208,8 @@ async fn deletion_round(cloud: &dyn Cloud, target: &Target, state: &State, seen:
     let servers = async { Some(cloud.servers(&format!("{}-", target.name())).await) };
     let balancers = load_balancers(cloud, &subnets);
     let shares = async {
-        // One that was made before the specification stopped wanting it.
-        if seen.share_networks.is_none() && remembered { Some(cloud.share_networks().await) } else { None }
+        // One that was made before the specification stopped wanting it; the state may have been lost since.
+        if seen.share_networks.is_none() { Some(cloud.share_networks().await) } else { None }
     };
     let (ports, servers, balancers, shares) = futures::join!(ports, servers, balancers, shares);
     seen.network_ports = ports;

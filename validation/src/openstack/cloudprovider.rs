@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn cluster_with(profile: Value) -> Lookup {
-        Lookup::Found(json!({"spec": {
+        Lookup::Found(json!({"metadata": {"name": "shoot--dev--a"}, "spec": {
             "cloudProfile": {"spec": {"providerConfig": profile}},
             "shoot": {"spec": {"region": "r1"}},
         }}))
@@ -182,10 +182,10 @@ mod tests {
         let found = |cluster: Value| Lookup::Found(cluster);
         for (cluster, expected) in [
             (Lookup::NotFound, "metadata.namespace: Not found: \"Cluster shoot--dev--a\""),
-            (found(json!({"spec": {}})), "Cluster shoot--dev--a: spec.cloudProfile has no providerConfig"),
+            (cluster_with(Value::Null), "Cluster shoot--dev--a: spec.cloudProfile has no providerConfig"),
             (cluster_with(json!({})), "names no Keystone for region \"r1\"; set keystoneURL"),
             (cluster_with(json!({"keystoneURL": 7})), "Cluster shoot--dev--a: "),
-            (found(json!({"spec": {"shoot": []}})), "Cluster shoot--dev--a: "),
+            (found(json!({"metadata": {}, "spec": {"shoot": []}})), "Cluster shoot--dev--a: "),
         ] {
             let told = after(secret(&[("password", "hush")]), cluster).unwrap_err();
             assert!(told.contains(expected) && !told.contains("hush"), "{told}");

@@ -211,7 +211,13 @@ fn share_network(target: &Target, seen: &Observed, state: &State) -> Planned<Rem
     let known = state.get(Key::ShareNetwork).is_some() && !state.is_given(Key::ShareNetwork);
     match (&target.share_network, &seen.share_networks) {
         (target::ShareNetwork::Given(id), listed) => Ok(given(Observed::ok(listed), id.as_str())),
-        (target::ShareNetwork::None, _) if !known => Ok(Removal::Absent),
+        // Nobody wants one, and we know of none: what cannot be looked for keeps nothing back.
+        (target::ShareNetwork::None, None | Some(Err(_))) if !known => Ok(Removal::Absent),
+        (target::ShareNetwork::None, Some(Ok(_))) if !known => {
+            // Only what carries our mark: whatever else has the name is somebody's.
+            let found = our_share_network(target, state, seen)?;
+            Ok(judged(target, found.filter(|it| it.evidence() != Evidence::Shape)))
+        }
         // A cloud without Manila holds none; it is missed only if we remember one.
         (_, Some(Err(error))) if error.class == ErrorClass::NoEndpoint && !known => Ok(Removal::Absent),
         (target::ShareNetwork::None | target::ShareNetwork::Own, _) => {

@@ -220,6 +220,8 @@ async fn r4_a_cloud_that_goes_on_failing_is_told_with_the_right_code() {
             let (world, networks) = specified("1 managed").await;
             let fault = match place {
                 "401 of Keystone" => Fault::on("POST", "/auth/tokens", action),
+                // A creation with a cut answer is looked for, and found.
+                "cut JSON" => Fault::on("GET", "/v2.0/networks", action),
                 _ => Fault::on("POST", "/v2.0/networks", action),
             };
             world.cloud.faults().add(fault).unwrap();

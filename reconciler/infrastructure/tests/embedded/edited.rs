@@ -199,14 +199,17 @@ async fn a_new_uid_takes_over_the_earlier_life_and_ends_it() {
 
 #[tokio::test]
 async fn what_is_given_stays_though_it_carries_our_marks() {
-    let world = World::start().await;
     let marker = fabric_openstack_types::Marker::new(NAME, "0f6d1c7e-8a5b-4f0e-9c53-6d0c7f1f2a11");
-    for (table, id) in world.users() {
-        let marks = json!({"description": marker.description(), "tags": marker.tags(), "name": NAME});
-        world.cloud.patch(table, id, &marks).unwrap();
-    }
-    let all = world.content();
     for name in ["5 security group", "given share network", "dual-stack given"] {
+        let world = World::start().await;
+        for (table, id) in world.users() {
+            // A share network that has our marks and is not given is ours.
+            if table != "share_networks" || name == "given share network" {
+                let marks = json!({"description": marker.description(), "tags": marker.tags(), "name": NAME});
+                world.cloud.patch(table, id, &marks).unwrap();
+            }
+        }
+        let all = world.content();
         let mut input = specified(&world, name);
         input.config.networks.security_group_id = Some(world.group.clone());
         let made = world.reconcile(&input, State::default(), &Memory::default()).await.unwrap();
@@ -256,4 +259,31 @@ async fn a_rule_of_the_user_that_we_would_make_too_stays_theirs() {
         assert_same(&world.content(), &before, &format!("overlay off: {overlay_off}"));
     }
     assert_eq!(memory.last().get(Key::SecurityGroup), Some(group.as_str()));
+}
+
+/// Found by R3: share networks switched on, off again, and the state lost.
+#[tokio::test]
+async fn a_share_network_that_nobody_wants_and_no_state_remembers_goes_by_its_mark_alone() {
+    let world = World::start().await;
+    let managed = |more: Value| {
+        let mut networks = json!({"workers": "10.240.0.0/19"});
+        networks.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        world.input(networks)
+    };
+    // Somebody's, of the shoot's name, elsewhere.
+    let other = json!({"share_network": {
+        "name": NAME, "neutron_net_id": world.network, "neutron_subnet_id": world.subnet,
+    }});
+    let demo = world.cloud.user("demo").unwrap();
+    assert!(demo.post(fabric_openstack_sim::Service::SharedFileSystem, "/v2/share-networks", other).status < 300);
+    drop(demo);
+    let all = world.content();
+    let memory = Memory::default();
+    let wanted = managed(json!({"shareNetwork": {"enabled": true}}));
+    let made = world.reconcile(&wanted, State::default(), &memory).await.unwrap();
+    let bare = managed(json!({}));
+    world.reconcile(&bare, made.state, &memory).await.unwrap();
+    let lost = world.reconcile(&bare, State::default(), &memory).await.unwrap();
+    world.delete(&bare, lost.state, &memory).await.unwrap();
+    assert_same(&world.content(), &all, "the shoot's is gone, somebody's is not");
 }

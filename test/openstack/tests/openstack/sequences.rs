@@ -27,7 +27,7 @@ const OTHER_KEY: &str =
 fn base(name: &str, given: &Given, group: &str) -> Value {
     let (network, router) = (json!(given.network), json!({"id": given.router}));
     // Beside the given subnet, 10.250.0.0/19.
-    let workers = "10.240.0.0/19";
+    let workers = "10.250.64.0/19";
     match name {
         "network" => json!({"id": network, "workers": workers}),
         "router" => json!({"router": router, "workers": workers}),

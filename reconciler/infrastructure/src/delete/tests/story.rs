@@ -75,7 +75,9 @@ async fn state_is_saved_after_each_task_without_what_is_gone() {
     let saved = saves.all();
     let first = |key: Key| saved.iter().position(|state| state.get(key).is_none()).unwrap();
     assert!(first(Key::KeyPair) < first(Key::Network), "{saved:?}");
-    assert!(saved.len() >= 5 && saved.last().unwrap().is_empty());
+    // Tasks that end while a save is on its way share the next one.
+    assert!(saved.len() >= 3, "{saved:?}");
+    assert!(saved.last().unwrap().is_empty(), "{saved:?}");
 }
 
 #[tokio::test]
