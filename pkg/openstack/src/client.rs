@@ -26,7 +26,7 @@ use crate::{
 pub struct Options {
     /// From the request's first byte to the answer's last. A CloudProfile's `requestTimeout` goes here.
     pub request_timeout: Duration,
-    /// Calls on the wire at the same time.
+    /// Calls on the wire at the same time. Default 8: what a look at one infrastructure asks goes in one round.
     pub parallel: usize,
     /// What is tried again, and how long.
     pub retry: RetryPolicy,
@@ -71,7 +71,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             request_timeout: Duration::from_secs(60),
-            parallel: 4,
+            parallel: 8,
             retry: RetryPolicy::default(),
             page_size: None,
             metrics: None,

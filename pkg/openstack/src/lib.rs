@@ -4,7 +4,7 @@
 //!  clouds.yaml, OS_*, Secret ──► config ──► Credentials
 //!                                               │
 //!   Cloud traits (api) ◄── Client ──► repeat ──► send ──► openstack::session::Session ──► reqwest
-//!                            │      (retry)   (gate of 4,      with KeystoneAuth
+//!                            │      (retry)   (gate of 8,      with KeystoneAuth
 //!                            │                 401 renewal)    (one token, one flight)
 //!                            └── metrics, Stats, spans
 //! ```
