@@ -169,7 +169,7 @@ impl Draft {
     fn definition(self) -> Definition {
         let (group, version) = self.api_version.split_once('/').unwrap_or(("", self.api_version));
         let subresources = if self.has_status { json!({"status": {}}) } else { json!({}) };
-        let object = json!({
+        let mut object = json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
             "metadata": {"name": format!("{}.{group}", self.plural)},
@@ -180,7 +180,6 @@ impl Draft {
                     "listKind": format!("{}List", self.kind),
                     "plural": self.plural,
                     "singular": self.kind.to_lowercase(),
-                    "shortNames": self.short.into_iter().collect::<Vec<_>>(),
                 },
                 "scope": self.scope,
                 "versions": [{
@@ -193,6 +192,10 @@ impl Draft {
                 }],
             },
         });
+        // The API server drops an empty list: what it holds would differ from what was sent.
+        if let Some(short) = self.short {
+            object["spec"]["names"]["shortNames"] = json!([short]);
+        }
         Definition { group, plural: self.plural, object }
     }
 }
