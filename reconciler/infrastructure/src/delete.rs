@@ -34,6 +34,7 @@ use crate::{
 
 mod balancers;
 mod blockers;
+mod doubles;
 mod items;
 mod plan;
 mod release;
@@ -46,6 +47,7 @@ mod tests;
 use blockers::Ours;
 
 pub use blockers::Blocker;
+pub use doubles::Doubles;
 pub use plan::{DeletePlan, Planned, Removal, SubnetRemoval, plan_delete};
 pub use routes::RoutesRemoval;
 
@@ -60,6 +62,7 @@ const SUBNET: &str = "delete subnet";
 const SUBNETS_V6: &str = "delete IPv6 subnets";
 const NETWORK: &str = "delete network";
 const ROUTER: &str = "delete router";
+const DOUBLES: &str = "delete what was made twice";
 
 /// Runs `plan` and returns the state it leaves: nothing but the shoot's uid.
 ///
@@ -127,6 +130,8 @@ fn graph<'a>(plan: DeletePlan, run: &'a Run<'a>, ours: &'a Ours) -> Graph<'a, Er
     let emptied = [INTERFACE, INTERFACE_V6, LOAD_BALANCERS, SHARE_NETWORK];
     step(&mut graph, run, NETWORK, &emptied, owned(plan.network), |it| tasks::network(run, ours, it));
     step(&mut graph, run, ROUTER, &[ROUTES, INTERFACE, INTERFACE_V6], owned(plan.router), |it| tasks::router(run, it));
+    let doubles = (!plan.doubles.is_empty()).then_some(plan.doubles);
+    step(&mut graph, run, DOUBLES, &[], Ok(doubles), |doubles| tasks::doubles(run, ours, doubles));
     graph.drop_absent_dependencies();
     graph
 }

@@ -100,6 +100,18 @@ pub fn find<T: Identified>(
     Ok(None)
 }
 
+/// Everything in `project` whose mark `fits`.
+pub(crate) fn marked<T: Identified>(
+    candidates: &[T],
+    marker: &Marker,
+    project: &ProjectId,
+    fits: impl Fn(Mark) -> bool,
+) -> Vec<Owned<T>> {
+    let ours =
+        candidates.iter().filter(|it| it.project() == project && fits(marker.judge(it.description(), it.tags())));
+    ours.map(|it| Owned::by(Evidence::Marker, it.clone())).collect()
+}
+
 fn unproven<T: Identified>(known: &T, wanted: &str) -> Error {
     let (id, name) = (known.id().to_owned(), known.name().to_owned());
     Error::Unproven { what: T::WHAT, id, name, wanted: wanted.to_owned() }

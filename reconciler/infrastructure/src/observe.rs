@@ -43,7 +43,7 @@ pub async fn observe(cloud: &dyn Cloud, target: &Target, state: &State, purpose:
             return seen;
         }
     };
-    first_round(cloud, target, state, &project, &mut seen).await;
+    first_round(cloud, target, state, &project, purpose, &mut seen).await;
     seen.project = Some(Ok(project));
     second_round(cloud, target, state, &mut seen).await;
     if purpose == Purpose::Delete {
@@ -74,12 +74,18 @@ pub fn router_id(target: &Target, state: &State, seen: &Observed) -> Option<Rout
     }
 }
 
-async fn first_round(cloud: &dyn Cloud, target: &Target, state: &State, project: &ProjectId, seen: &mut Observed) {
+async fn first_round(
+    cloud: &dyn Cloud,
+    target: &Target,
+    state: &State,
+    project: &ProjectId,
+    purpose: Purpose,
+    seen: &mut Observed,
+) {
     let blank = Observed::default();
     let network = network_id(target, state, &blank);
     let router = router_id(target, state, &blank);
-    let external = async { Some(cloud.networks(&Query::external()).await) };
-    let networks = async { Some(networks(cloud, target, project).await) };
+    let networks = all_networks(cloud, target, state, project, purpose);
     let subnets = async {
         match &network {
             Some(id) => Some(cloud.subnets(&Query::network(id)).await),
@@ -99,8 +105,7 @@ async fn first_round(cloud: &dyn Cloud, target: &Target, state: &State, project:
         async { if target.share_network == ShareNetwork::None { None } else { Some(cloud.share_networks().await) } };
     let pools = subnet_pools(cloud, target);
     (
-        seen.external_networks,
-        seen.networks,
+        (seen.external_networks, seen.networks),
         seen.subnets,
         seen.routers,
         seen.router_ports,
@@ -108,7 +113,42 @@ async fn first_round(cloud: &dyn Cloud, target: &Target, state: &State, project:
         seen.key_pair,
         seen.share_networks,
         seen.subnet_pools,
-    ) = futures::join!(external, networks, subnets, routers, ports, groups, key_pair, shares, pools);
+    ) = futures::join!(networks, subnets, routers, ports, groups, key_pair, shares, pools);
+}
+
+/// The external networks, and those that ours is looked for among.
+type Networks = (Option<Queried<Vec<Network>>>, Option<Queried<Vec<Network>>>);
+
+async fn all_networks(
+    cloud: &dyn Cloud,
+    target: &Target,
+    state: &State,
+    project: &ProjectId,
+    purpose: Purpose,
+) -> Networks {
+    if purpose == Purpose::Reconcile
+        && let Some(settled) = settled_networks(cloud, target, state).await
+    {
+        return settled;
+    }
+    let external = Query::external();
+    let (external, own) = futures::join!(cloud.networks(&external), networks(cloud, target, project));
+    (Some(external), Some(own))
+}
+
+/// One call for both where the node network is known: by the names of both, so that a pool's name that is there twice is
+/// seen. None when one of them is not among the answer, renamed for example; then both are looked for.
+async fn settled_networks(cloud: &dyn Cloud, target: &Target, state: &State) -> Option<Networks> {
+    let id = network_id(target, state, &Observed::default())?;
+    let name = if target.network.is_own() { target.name() } else { state.get(Key::NetworkName)? };
+    let named = Query::all().and("name", &target.floating_pool).and("name", name);
+    let (external, found) = match cloud.networks(&named).await {
+        Ok(networks) => networks.into_iter().partition::<Vec<_>, _>(|network| network.external),
+        Err(error) => return Some((Some(Err(error.clone())), Some(Err(error)))),
+    };
+    let known = external.iter().any(|network| network.name == target.floating_pool)
+        && found.iter().any(|network| network.id == id);
+    known.then_some((Some(Ok(external)), Some(Ok(found))))
 }
 
 async fn networks(cloud: &dyn Cloud, target: &Target, project: &ProjectId) -> Queried<Vec<Network>> {

@@ -4,6 +4,7 @@ use fabric_openstack_types::Owned;
 
 use super::{
     blockers::Blocker,
+    doubles::Doubles,
     plan::{DeletePlan, Removal, SubnetRemoval},
 };
 use crate::{
@@ -40,6 +41,11 @@ impl DeletePlan {
         for pair in self.key_pair.iter().flatten().map(Owned::get) {
             items.push(gone("key pair", &pair.name, Some(&pair.name), OURS));
         }
+        let Doubles { share_networks, networks, routers, security_groups } = &self.doubles;
+        items.extend(share_networks.iter().map(|it| double("share network", it)));
+        items.extend(networks.iter().map(|it| double("network", it)));
+        items.extend(routers.iter().map(|it| double("router", it)));
+        items.extend(security_groups.iter().map(|it| double("security group", it)));
         items.extend(self.blockers.iter().map(in_the_way));
         items
     }
@@ -56,6 +62,10 @@ const OURS: &str = "ours";
 
 fn gone(kind: &str, name: &str, id: Option<&str>, reason: &str) -> Item {
     Item::new(Verb::Delete, kind, name, id, reason)
+}
+
+fn double<T: Identified>(kind: &str, double: &Owned<T>) -> Item {
+    gone(kind, double.get().name(), Some(double.get().id()), "ours by its mark, made twice and used by nothing of ours")
 }
 
 fn item<T: Identified>(kind: &str, removal: &Removal<T>, field: &str, reason: &str) -> Option<Item> {

@@ -14,6 +14,7 @@ use fabric_openstack_types::{
 use super::{
     balancers,
     blockers::{self, Blocker, Ours},
+    doubles::{Doubles, doubles},
     routes::{self, RoutesRemoval},
 };
 use crate::{
@@ -98,6 +99,8 @@ pub struct DeletePlan {
     pub key_pair: Planned<Option<Owned<KeyPair>>>,
     /// The share network.
     pub share_network: Planned<Removal<ShareNetwork>>,
+    /// What was made twice.
+    pub doubles: Doubles,
     /// What others put where ours is to go, as far as it is known by now. It is told, never touched.
     pub blockers: Vec<Blocker>,
     pub(super) ours: Ours,
@@ -113,13 +116,20 @@ pub fn plan_delete(target: &Target, seen: &Observed, state: &State) -> Result<De
     if !edited.is_empty() {
         return Err(edited);
     }
-    project(seen).map_err(|error| vec![error])?;
+    let project = project(seen).map_err(|error| vec![error])?;
     let network = network(target, seen, state);
     let router = router(target, seen, state);
     let subnets = subnets(target, seen, state, &network, &router);
     let routes = routes::plan(target, seen, state, &router, &subnets);
     let load_balancers = balancers::plan(target, seen, &subnets);
     let share_network = share_network(target, seen, state);
+    let security_group = security_group(target, seen, state);
+    let doubles = Doubles {
+        networks: doubles(target, &project, &seen.networks, &network),
+        routers: doubles(target, &project, &seen.routers, &router),
+        security_groups: doubles(target, &project, &seen.security_groups, &security_group),
+        share_networks: doubles(target, &project, &seen.share_networks, &share_network),
+    };
     let ours = Ours::of(target, seen, &router, &subnets, &load_balancers, &share_network);
     let mut blockers = blockers::known_foreign_subnets(target, seen, state, &network);
     blockers.extend(blockers::foreign_ports(seen, &ours, &network, &subnets));
@@ -129,9 +139,10 @@ pub fn plan_delete(target: &Target, seen: &Observed, state: &State) -> Result<De
         subnets,
         network,
         router,
-        security_group: security_group(target, seen, state),
+        security_group,
         key_pair: key_pair(target, seen, state),
         share_network,
+        doubles,
         blockers,
         ours,
     })
@@ -323,6 +334,7 @@ impl DeletePlan {
             || goes(&self.router)
             || goes(&self.security_group)
             || goes(&self.share_network)
+            || !self.doubles.is_empty()
     }
 
     /// Why parts of it cannot be told; each reason once.

@@ -11,6 +11,7 @@ use ipnet::IpNet;
 
 use super::{
     blockers::{Blocker, Ours, foreign_subnets, holds},
+    doubles::Doubles,
     release::{blocked, release},
     routes::RoutesRemoval,
 };
@@ -41,8 +42,14 @@ pub(super) async fn key_pair(run: &Run<'_>, pair: Owned<KeyPair>) -> Result<(), 
     Ok(())
 }
 
-/// Ports anywhere in our project may use it.
 pub(super) async fn security_group(run: &Run<'_>, ours: &Ours, group: Owned<SecurityGroup>) -> Result<(), Error> {
+    remove_security_group(run, ours, group).await?;
+    forget(run, &SECURITY_GROUP_KEYS);
+    Ok(())
+}
+
+/// Ports anywhere in our project may use it.
+async fn remove_security_group(run: &Run<'_>, ours: &Ours, group: Owned<SecurityGroup>) -> Result<(), Error> {
     let project = Query::project(&group.get().project_id);
     let id = group.map(|it| it.id);
     let foreign = || async {
@@ -50,9 +57,7 @@ pub(super) async fn security_group(run: &Run<'_>, ours: &Ours, group: Owned<Secu
         let using: Vec<_> = ports.into_iter().filter(|port| port.security_groups.contains(id.get())).collect();
         ours.foreign(&using)
     };
-    release(run, "security group", id.get().as_str(), || run.cloud.delete_security_group(&id), foreign).await?;
-    forget(run, &SECURITY_GROUP_KEYS);
-    Ok(())
+    release(run, "security group", id.get().as_str(), || run.cloud.delete_security_group(&id), foreign).await
 }
 
 pub(super) async fn routes(run: &Run<'_>, removal: RoutesRemoval) -> Result<(), Error> {
@@ -102,29 +107,54 @@ pub(super) async fn subnets(run: &Run<'_>, ours: &Ours, subnets: Vec<Leaving>) -
     Ok(())
 }
 
-/// The cloud deletes every subnet along with it, and somebody may have added one since we looked.
 pub(super) async fn network(run: &Run<'_>, ours: &Ours, network: Owned<Network>) -> Result<(), Error> {
+    remove_network(run, ours, network).await?;
+    forget(run, &NETWORK_KEYS);
+    Role::ALL.iter().for_each(|role| forget(run, &subnet_keys(*role)));
+    Ok(())
+}
+
+/// The cloud deletes every subnet along with it, and somebody may have added one since we looked.
+async fn remove_network(run: &Run<'_>, ours: &Ours, network: Owned<Network>) -> Result<(), Error> {
     let id = network.map(|it| it.id);
     let query = Query::network(id.get());
     let subnets = run.cloud.subnets(&query).await?;
     let strangers = foreign_subnets(run.target, &run.state(), id.get(), &subnets);
     blocked("network", id.get().as_str(), &strangers)?;
     let foreign = || async { ours.foreign(&run.cloud.ports(&query).await?) };
-    release(run, "network", id.get().as_str(), || run.cloud.delete_network(&id), foreign).await?;
-    forget(run, &NETWORK_KEYS);
-    Role::ALL.iter().for_each(|role| forget(run, &subnet_keys(*role)));
+    release(run, "network", id.get().as_str(), || run.cloud.delete_network(&id), foreign).await
+}
+
+pub(super) async fn router(run: &Run<'_>, router: Owned<Router>) -> Result<(), Error> {
+    remove_router(run, router).await?;
+    forget(run, &[Key::Router]);
     Ok(())
 }
 
 /// Our interfaces are gone by now: one that is left is somebody else's.
-pub(super) async fn router(run: &Run<'_>, router: Owned<Router>) -> Result<(), Error> {
+async fn remove_router(run: &Run<'_>, router: Owned<Router>) -> Result<(), Error> {
     let id = router.map(|it| it.id);
     let query = Query::device(id.get().as_str());
     let foreign = || async {
         let ports = run.cloud.ports(&query).await?;
         Ok(ports.iter().filter(|port| port.is_router_interface()).map(Blocker::port).collect())
     };
-    release(run, "router", id.get().as_str(), || run.cloud.delete_router(&id), foreign).await?;
-    forget(run, &[Key::Router]);
+    release(run, "router", id.get().as_str(), || run.cloud.delete_router(&id), foreign).await
+}
+
+/// Nothing of ours was ever put into them.
+pub(super) async fn doubles(run: &Run<'_>, ours: &Ours, doubles: Doubles) -> Result<(), Error> {
+    for share in doubles.share_networks {
+        run.cloud.delete_share_network(&share.map(|it| it.id)).await?;
+    }
+    for network in doubles.networks {
+        remove_network(run, ours, network).await?;
+    }
+    for router in doubles.routers {
+        remove_router(run, router).await?;
+    }
+    for group in doubles.security_groups {
+        remove_security_group(run, ours, group).await?;
+    }
     Ok(())
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use fabric_infrastructure::{Input, State, state::Key};
+use fabric_openstack_sim::Service;
 use serde_json::{Value, json};
 
 use crate::{
@@ -275,7 +276,7 @@ async fn a_share_network_that_nobody_wants_and_no_state_remembers_goes_by_its_ma
         "name": NAME, "neutron_net_id": world.network, "neutron_subnet_id": world.subnet,
     }});
     let demo = world.cloud.user("demo").unwrap();
-    assert!(demo.post(fabric_openstack_sim::Service::SharedFileSystem, "/v2/share-networks", other).status < 300);
+    assert!(demo.post(Service::SharedFileSystem, "/v2/share-networks", other).status < 300);
     drop(demo);
     let all = world.content();
     let memory = Memory::default();
@@ -286,4 +287,41 @@ async fn a_share_network_that_nobody_wants_and_no_state_remembers_goes_by_its_ma
     let lost = world.reconcile(&bare, State::default(), &memory).await.unwrap();
     world.delete(&bare, lost.state, &memory).await.unwrap();
     assert_same(&world.content(), &all, "the shoot's is gone, somebody's is not");
+}
+
+/// A request that was given up and carried out all the same, after the next one was made.
+#[tokio::test]
+async fn what_was_made_twice_disturbs_nothing_and_goes_with_the_rest() {
+    let world = World::start().await;
+    let input = world.input(json!({"workers": "10.240.0.0/19", "shareNetwork": {"enabled": true}}));
+    let all = world.content();
+    let memory = Memory::default();
+    let made = world.reconcile(&input, State::default(), &memory).await.unwrap();
+    let demo = world.cloud.user("demo").unwrap();
+    let again = |table: &str, service: Service, path: &str, fields: &[&str]| {
+        let row = world.cloud.list(table).into_iter().find(|row| row["name"] == NAME).unwrap();
+        let body: serde_json::Map<String, Value> =
+            fields.iter().map(|it| ((*it).to_owned(), row[it].clone())).collect();
+        let answer = demo.post(service, path, json!({table.trim_end_matches('s'): body}));
+        assert!(answer.status < 300, "{table}: {answer:?}");
+        answer.text(&format!("/{}/id", table.trim_end_matches('s')))
+    };
+    let marks = ["name", "description"];
+    let network = again("networks", Service::Network, "/v2.0/networks", &marks);
+    again("routers", Service::Network, "/v2.0/routers", &marks);
+    again("security_groups", Service::Network, "/v2.0/security-groups", &marks);
+    let share = ["name", "description", "neutron_net_id", "neutron_subnet_id"];
+    again("share_networks", Service::SharedFileSystem, "/v2/share-networks", &share);
+    let doubled = world.content();
+    let kept = world.reconcile(&input, made.state, &memory).await.unwrap();
+    assert_same(&world.content(), &doubled, "what is in use stays in use");
+
+    let port = json!({"port": {"name": "somebody's", "network_id": network}});
+    let port = demo.post(Service::Network, "/v2.0/ports", port).text("/port/id");
+    let refused = world.delete(&input, kept.state, &memory).await.unwrap_err().to_string();
+    assert!(refused.contains(&network) && refused.contains("somebody's"), "{refused}");
+    assert_eq!(demo.delete(Service::Network, &format!("/v2.0/ports/{port}")).status, 204);
+    drop(demo);
+    world.delete(&input, memory.last(), &memory).await.unwrap();
+    assert_same(&world.content(), &all, "nothing is left");
 }
