@@ -169,18 +169,23 @@ impl Draft {
     fn definition(self) -> Definition {
         let (group, version) = self.api_version.split_once('/').unwrap_or(("", self.api_version));
         let subresources = if self.has_status { json!({"status": {}}) } else { json!({}) };
-        let mut object = json!({
+        let mut names = json!({
+            "kind": self.kind,
+            "listKind": format!("{}List", self.kind),
+            "plural": self.plural,
+            "singular": self.kind.to_lowercase(),
+        });
+        // The API server drops an empty list: what it holds would differ from what was sent.
+        if let (Some(short), Some(names)) = (self.short, names.as_object_mut()) {
+            names.insert("shortNames".to_owned(), json!([short]));
+        }
+        let object = json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
             "metadata": {"name": format!("{}.{group}", self.plural)},
             "spec": {
                 "group": group,
-                "names": {
-                    "kind": self.kind,
-                    "listKind": format!("{}List", self.kind),
-                    "plural": self.plural,
-                    "singular": self.kind.to_lowercase(),
-                },
+                "names": names,
                 "scope": self.scope,
                 "versions": [{
                     "name": version,
@@ -192,10 +197,6 @@ impl Draft {
                 }],
             },
         });
-        // The API server drops an empty list: what it holds would differ from what was sent.
-        if let Some(short) = self.short {
-            object["spec"]["names"]["shortNames"] = json!([short]);
-        }
         Definition { group, plural: self.plural, object }
     }
 }
