@@ -1,7 +1,7 @@
 //! Reading the objects that rules ask for.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -21,7 +21,7 @@ const ROUNDS: usize = 4;
 #[async_trait]
 pub trait Fetch: Send + Sync + 'static {
     /// The object, or why there is none. Never a value of a secret in the reason.
-    async fn fetch(&self, reference: &Reference) -> Lookup;
+    async fn fetch(&self, reference: &Reference) -> Arc<Lookup>;
 }
 
 /// Fetches what `wanted` asks for until it asks for nothing more, each round at once, all rounds until `deadline`.
@@ -38,7 +38,7 @@ pub(crate) async fn resolve(
         }
         let lookups = join_all(references.into_iter().map(|reference| async move {
             let lookup = tokio::time::timeout_at(deadline.into(), fetch.fetch(&reference)).await;
-            let late = || Lookup::Unreadable("the API server did not answer in time; try again".into());
+            let late = || Lookup::Unreadable("the API server did not answer in time; try again".into()).into();
             let lookup = lookup.unwrap_or_else(|_elapsed| late());
             (reference, lookup)
         }));
@@ -51,7 +51,7 @@ pub(crate) async fn resolve(
 /// Fetches from a cluster, with this program's own rights.
 pub struct ClusterFetch {
     client: Client,
-    profiles: Mutex<HashMap<Reference, (Instant, Value)>>,
+    profiles: Mutex<HashMap<Reference, (Instant, Arc<Lookup>)>>,
 }
 
 impl ClusterFetch {
@@ -60,40 +60,42 @@ impl ClusterFetch {
         Self { client, profiles: Mutex::default() }
     }
 
-    fn known(&self, reference: &Reference) -> Option<Value> {
+    fn known(&self, reference: &Reference) -> Option<Arc<Lookup>> {
         let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
         profiles.retain(|_, (since, _)| since.elapsed() < FRESH);
-        profiles.get(reference).map(|(_, value)| value.clone())
+        profiles.get(reference).map(|(_, found)| Arc::clone(found))
     }
 
-    fn remember(&self, reference: &Reference, value: &Value) {
+    fn remember(&self, reference: &Reference, found: &Arc<Lookup>) {
         let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
-        profiles.insert(reference.clone(), (Instant::now(), value.clone()));
+        profiles.insert(reference.clone(), (Instant::now(), Arc::clone(found)));
     }
 }
 
 #[async_trait]
 impl Fetch for ClusterFetch {
-    async fn fetch(&self, reference: &Reference) -> Lookup {
+    async fn fetch(&self, reference: &Reference) -> Arc<Lookup> {
         let keep = matches!(reference.kind, ReferenceKind::CloudProfile | ReferenceKind::NamespacedCloudProfile);
-        if keep && let Some(value) = self.known(reference) {
-            return Lookup::Found(value);
+        if keep && let Some(found) = self.known(reference) {
+            return found;
         }
+        let lookup = Arc::new(self.ask(reference).await);
+        if keep && matches!(*lookup, Lookup::Found(_)) {
+            self.remember(reference, &lookup);
+        }
+        lookup
+    }
+}
+
+impl ClusterFetch {
+    async fn ask(&self, reference: &Reference) -> Lookup {
         let Some(path) = path(reference) else {
             // No object can have such a name, and a URL must not be made of it.
             return Lookup::NotFound;
         };
-        let request = match http::Request::get(path).body(Vec::new()) {
-            Ok(request) => request,
-            Err(_) => return Lookup::NotFound,
-        };
+        let Ok(request) = http::Request::get(path).body(Vec::new()) else { return Lookup::NotFound };
         match self.client.request::<Value>(request).await {
-            Ok(value) => {
-                if keep {
-                    self.remember(reference, &value);
-                }
-                Lookup::Found(value)
-            }
+            Ok(value) => Lookup::Found(value),
             Err(kube::Error::Api(status)) if status.code == 404 => Lookup::NotFound,
             Err(kube::Error::Api(status)) => Lookup::Unreadable(format!("{} ({})", status.message, status.code)),
             // What could not be decoded might be quoted.
@@ -163,9 +165,9 @@ mod tests {
 
     #[async_trait]
     impl Fetch for Slow {
-        async fn fetch(&self, reference: &Reference) -> Lookup {
+        async fn fetch(&self, reference: &Reference) -> Arc<Lookup> {
             tokio::time::sleep(self.0).await;
-            Lookup::Found(Value::String(reference.name.clone()))
+            Lookup::Found(Value::String(reference.name.clone())).into()
         }
     }
 

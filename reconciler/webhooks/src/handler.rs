@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use fabric_admission::{Handler, Object, Operation, PatchOperation, Request, Verdict};
 use fabric_apis::decode::{self, Document};
 use fabric_apis::field::ErrorList;
-use fabric_validation::openstack::admission::{self, Entry, Resolved, Reviewed};
+use fabric_validation::openstack::admission::{self, Case, Entry, Resolved, Reviewed};
 
 use crate::fetch::resolve;
 use crate::routes::Rules;
@@ -33,13 +33,13 @@ impl Handler for Judge {
         let reviewed = objects.reviewed();
         let end = request.deadline.checked_sub(MARGIN).unwrap_or(request.deadline);
         let fetching = end.min(Instant::now() + FETCHING);
-        let mut resolved = Resolved::new();
+        let (case, mut resolved) = (self.entry.open(reviewed), Resolved::new());
         let fetch = self.rules.fetch.as_ref();
-        resolve(fetch, fetching, &mut resolved, |resolved| self.entry.references(&reviewed, resolved)).await;
+        resolve(fetch, fetching, &mut resolved, |resolved| case.references(resolved)).await;
         if self.entry.webhook.is_mutating() {
-            return self.mutate(&reviewed, &resolved);
+            return self.mutate(&case, &resolved);
         }
-        let mut findings = self.entry.judge(&reviewed, &resolved);
+        let mut findings = case.judge(&resolved);
         if findings.errors.is_empty()
             && let Some(dynamic) = &self.rules.dynamic
         {
@@ -50,9 +50,9 @@ impl Handler for Judge {
 }
 
 impl Judge {
-    fn mutate(&self, reviewed: &Reviewed<'_>, resolved: &Resolved) -> Verdict {
+    fn mutate(&self, case: &Case<'_>, resolved: &Resolved) -> Verdict {
         let patch = |set: admission::Set| PatchOperation::Add { path: set.path, value: set.value };
-        match self.entry.mutate(reviewed, resolved, &self.rules.defaults) {
+        match case.mutate(resolved, &self.rules.defaults) {
             Ok(sets) => Verdict::patched(sets.into_iter().map(patch).collect()),
             Err(error) => Verdict::of_errors(&ErrorList::from(error)),
         }

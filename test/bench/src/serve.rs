@@ -35,12 +35,12 @@ pub(crate) struct Args {
     empty: bool,
 }
 
-struct Garden(HashMap<Reference, Value>);
+struct Garden(HashMap<Reference, Arc<Lookup>>);
 
 #[async_trait]
 impl Fetch for Garden {
-    async fn fetch(&self, reference: &Reference) -> Lookup {
-        self.0.get(reference).cloned().map_or(Lookup::NotFound, Lookup::Found)
+    async fn fetch(&self, reference: &Reference) -> Arc<Lookup> {
+        self.0.get(reference).cloned().unwrap_or_else(|| Lookup::NotFound.into())
     }
 }
 
@@ -57,7 +57,10 @@ impl Garden {
             let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
             let kind = kinds.into_iter().find(|kind| kind.kind() == text("/kind"));
             let Some(kind) = kind else { continue };
-            all.insert(Reference::new(kind, text("/metadata/namespace"), text("/metadata/name")), object);
+            all.insert(
+                Reference::new(kind, text("/metadata/namespace"), text("/metadata/name")),
+                Lookup::Found(object).into(),
+            );
         }
         Ok(Self(all))
     }

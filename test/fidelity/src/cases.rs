@@ -109,10 +109,10 @@ pub(crate) fn sorted(mut places: Vec<Where>) -> Vec<Where> {
 fn around(new: &Value, old: Option<&Value>, fetch: &dyn Fn(&Reference) -> Lookup) -> Vec<(Reference, Lookup)> {
     let (new, old) = (document(new), old.map(document));
     let reviewed = Reviewed::of(&new, old.as_ref());
-    let entry = entry(new.api_version(), new.kind()).unwrap();
+    let case = entry(new.api_version(), new.kind()).unwrap().open(reviewed);
     let (mut resolved, mut around) = (Resolved::new(), Vec::new());
     loop {
-        let wanted = entry.references(&reviewed, &resolved);
+        let wanted = case.references(&resolved);
         if wanted.is_empty() {
             return around;
         }

@@ -22,13 +22,11 @@ struct Cluster(Vec<Value>);
 
 #[async_trait]
 impl Fetch for Cluster {
-    async fn fetch(&self, reference: &Reference) -> Lookup {
+    async fn fetch(&self, reference: &Reference) -> Arc<Lookup> {
         let found = self.0.iter().find(|object| object["kind"] == reference.kind.kind());
         // A name that ends in `0` is of nothing.
-        match found.filter(|_| !reference.name.ends_with('0')) {
-            Some(object) => Lookup::Found(object.clone().into()),
-            None => Lookup::NotFound,
-        }
+        let found = found.filter(|_| !reference.name.ends_with('0'));
+        found.map_or(Lookup::NotFound, |object| Lookup::Found(object.clone())).into()
     }
 }
 

@@ -40,20 +40,20 @@ fn round_trip<T: Kinded + Serialize + DeserializeOwned + PartialEq + std::fmt::D
 fn judge(document: &Document) {
     let Some(entry) = admission::entry(document.api_version(), document.kind()) else { return };
     for reviewed in [Reviewed::create(document), Reviewed::update(document, document)] {
-        let mut resolved = Resolved::new();
+        let (case, mut resolved) = (entry.open(reviewed), Resolved::new());
         for _ in 0..4 {
-            for reference in entry.references(&reviewed, &resolved) {
+            for reference in case.references(&resolved) {
                 resolved.insert(reference, Lookup::NotFound);
             }
         }
-        assert!(entry.references(&reviewed, &resolved).is_empty(), "it asks for ever");
-        let findings = entry.judge(&reviewed, &resolved);
+        assert!(case.references(&resolved).is_empty(), "it asks for ever");
+        let findings = case.judge(&resolved);
         if reviewed.old.is_some() && document.kind() == "Shoot" {
             assert!(findings.errors.is_empty(), "what did not change is refused: {:?}", findings.errors);
         }
     }
     for entry in admission::ENTRIES.iter().filter(|it| it.webhook.is_mutating() && it.kind == document.kind()) {
-        let _ = entry.mutate(&Reviewed::create(document), &Resolved::new(), &Defaults::default());
+        let _ = entry.open(Reviewed::create(document)).mutate(&Resolved::new(), &Defaults::default());
     }
 }
 

@@ -165,10 +165,10 @@ mod tests {
     fn told(new: &Value, old: Option<&Value>, found: &[(&str, &str, Lookup)]) -> String {
         let (new, old) = (document(new), old.map(document));
         let reviewed = Reviewed::of(&new, old.as_ref());
-        let entry = entry(new.api_version(), new.kind()).unwrap();
+        let case = entry(new.api_version(), new.kind()).unwrap().open(reviewed);
         let mut resolved = Resolved::new();
         loop {
-            let wanted = entry.references(&reviewed, &resolved);
+            let wanted = case.references(&resolved);
             if wanted.is_empty() {
                 break;
             }
@@ -179,7 +179,7 @@ mod tests {
                 resolved.insert(reference, known.map_or(Lookup::NotFound, |(.., lookup)| lookup.clone()));
             }
         }
-        let errors = entry.judge(&reviewed, &resolved).errors;
+        let errors = case.judge(&resolved).errors;
         if errors.is_empty() { String::new() } else { errors.to_string() }
     }
 

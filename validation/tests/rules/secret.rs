@@ -301,11 +301,11 @@ pub(crate) fn document(value: &Value) -> Document {
 pub(crate) fn judged(new: &Value, old: Option<&Value>, fetch: &dyn Fn(&Reference) -> Lookup) -> Vec<Where> {
     let (new, old) = (document(new), old.map(document));
     let reviewed = old.as_ref().map_or(Reviewed::create(&new), |old| Reviewed::update(&new, old));
-    let entry = entry(new.api_version(), new.kind()).unwrap();
+    let case = entry(new.api_version(), new.kind()).unwrap().open(reviewed);
     let mut resolved = Resolved::new();
     for round in 0.. {
         assert!(round < 4, "asks and asks");
-        let wanted = entry.references(&reviewed, &resolved);
+        let wanted = case.references(&resolved);
         if wanted.is_empty() {
             break;
         }
@@ -314,7 +314,7 @@ pub(crate) fn judged(new: &Value, old: Option<&Value>, fetch: &dyn Fn(&Reference
             resolved.insert(reference, lookup);
         }
     }
-    answer(&entry.judge(&reviewed, &resolved).errors)
+    answer(&case.judge(&resolved).errors)
 }
 
 /// Something that leads to a secret, or the secret itself, about to be stored.

@@ -61,7 +61,7 @@ pub(super) fn judge(objects: &mut [Object], facts: &Facts) {
         let old = facts.before(&object.report);
         if let Some(document) = object.again.as_ref().filter(|_| !alone).and_then(|again| texts.document(again)) {
             let Some(rules) = entry(document.api_version(), document.kind()) else { continue };
-            add_new(&mut object.report, rules.judge(&Reviewed::of(&document, old), &beside));
+            add_new(&mut object.report, rules.open(Reviewed::of(&document, old)).judge(&beside));
             if let Some(subject) = &mut object.subject {
                 subject.is_offer_judged = is_offer_known(&document, &beside);
             }
@@ -69,7 +69,7 @@ pub(super) fn judge(objects: &mut [Object], facts: &Facts) {
         }
         let Some(document) = object.kept.as_ref().filter(|document| document.kind() != "Secret") else { continue };
         if let Some(rules) = entry(document.api_version(), document.kind()) {
-            object.report.add(rules.judge(&Reviewed::of(document, old), &beside));
+            object.report.add(rules.open(Reviewed::of(document, old)).judge(&beside));
         }
     }
 }

@@ -297,7 +297,7 @@ impl Reader<'_> {
         let Ok(Some(config)) = document.strict_at::<InfrastructureConfig>(PROVIDER_CONFIG) else {
             // What can be read of it is judged all the same: all findings at once.
             if let Some(rules) = entry(Infrastructure::API_VERSION, Infrastructure::KIND) {
-                self.object.report.add(rules.judge(&Reviewed::create(document), &Resolved::new()));
+                self.object.report.add(rules.open(Reviewed::create(document)).judge(&Resolved::new()));
             }
             return Ok(());
         };

@@ -34,8 +34,8 @@ impl Garden {
 
 #[async_trait]
 impl Fetch for Garden {
-    async fn fetch(&self, reference: &Reference) -> Lookup {
-        self.0.lock().unwrap().get(reference).cloned().unwrap_or(Lookup::NotFound)
+    async fn fetch(&self, reference: &Reference) -> Arc<Lookup> {
+        self.0.lock().unwrap().get(reference).cloned().unwrap_or(Lookup::NotFound).into()
     }
 }
 

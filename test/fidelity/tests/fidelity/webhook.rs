@@ -20,8 +20,8 @@ struct Garden(HashMap<Reference, Lookup>);
 
 #[async_trait]
 impl Fetch for Garden {
-    async fn fetch(&self, reference: &Reference) -> Lookup {
-        self.0.get(reference).unwrap_or_else(|| panic!("nobody looked for {reference}")).clone()
+    async fn fetch(&self, reference: &Reference) -> Arc<Lookup> {
+        self.0.get(reference).unwrap_or_else(|| panic!("nobody looked for {reference}")).clone().into()
     }
 }
 

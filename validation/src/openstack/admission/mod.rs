@@ -3,11 +3,12 @@
 //! ```text
 //!   webhook, command line, controller
 //!     │ Reviewed { operation, object, old }
-//!     ├─► Entry::references(reviewed, resolved) ──► [Reference] ─┐  again until it asks for nothing more:
-//!     │                  ▲                                       │  a binding leads to its secret
-//!     │                  └── Resolved ◄── the caller fetches ◄───┘
-//!     ├─► Entry::judge(reviewed, resolved)   ──► Findings
-//!     └─► Entry::mutate(reviewed, resolved, defaults) ──► [Set]
+//!     └─► Entry::open(reviewed) ──► Case
+//!           ├─► Case::references(resolved) ──► [Reference] ─┐  again until it asks for nothing more:
+//!           │                  ▲                            │  a binding leads to its secret
+//!           │                  └── Resolved ◄── the caller fetches ◄──┘
+//!           ├─► Case::judge(resolved)            ──► Findings
+//!           └─► Case::mutate(resolved, defaults) ──► [Set]
 //! ```
 //!
 //! The rules are pure, so they say which other objects they need and the caller fetches them ([`Reference`],
@@ -20,10 +21,10 @@
 //! # fn judge(new: &[u8]) -> Option<fabric_apis::field::Findings> {
 //! let object = fabric_apis::decode::documents("", new).ok()?.pop()?;
 //! let reviewed = Reviewed::create(&object);
-//! let entry = admission::entry(object.api_version(), object.kind())?;
+//! let case = admission::entry(object.api_version(), object.kind())?.open(reviewed);
 //! let mut resolved = Resolved::new();
 //! loop {
-//!     let wanted = entry.references(&reviewed, &resolved);
+//!     let wanted = case.references(&resolved);
 //!     if wanted.is_empty() {
 //!         break;
 //!     }
@@ -32,23 +33,26 @@
 //!         resolved.insert(reference, lookup);
 //!     }
 //! }
-//! Some(entry.judge(&reviewed, &resolved))
+//! Some(case.judge(&resolved))
 //! # }
 //! ```
 //!
 //! Invariants:
 //! - A new kind is one more line of [`ENTRIES`].
-//! - `references` never asks for what is in `resolved`, and no chain is longer than three: the loop above ends.
+//! - [`Case::references`] never asks for what is in `resolved`, and no chain is longer than three: the loop above ends.
 //! - Findings have paths in the reviewed object. No value of a secret is in them.
 
 mod reference;
 mod review;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use fabric_apis::field::{self, Findings};
 use serde::Serialize;
 use serde_json::Value;
+
+use super::shoot::admission as shoot;
 
 pub use reference::{Lookup, Reference, ReferenceKind, Resolved};
 pub use review::{Operation, Reviewed};
@@ -100,8 +104,16 @@ type Mutate = fn(&Reviewed<'_>, &Resolved, &Defaults) -> Result<Vec<Set>, field:
 
 #[derive(Clone, Copy, Debug)]
 enum Rule {
-    Judge { references: References, judge: Judge },
-    Mutate { references: References, mutate: Mutate },
+    Judge {
+        references: References,
+        judge: Judge,
+    },
+    Mutate {
+        references: References,
+        mutate: Mutate,
+    },
+    /// So large, and asked so often, that it is read once for all questions.
+    Shoot,
 }
 
 /// The rules of one webhook for one kind.
@@ -123,44 +135,60 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The objects that the rules need to see and that `resolved` says nothing about, each once.
-    pub fn references(&self, reviewed: &Reviewed<'_>, resolved: &Resolved) -> Vec<Reference> {
-        let (Rule::Judge { references, .. } | Rule::Mutate { references, .. }) = self.rule;
-        let mut wanted = references(reviewed, resolved);
-        wanted.retain(|reference| resolved.get(reference).is_none());
-        wanted.sort();
-        wanted.dedup();
-        wanted
-    }
-
-    /// Everything that is wrong or odd about an object. Nothing for the entry of a mutating webhook.
-    pub fn judge(&self, reviewed: &Reviewed<'_>, resolved: &Resolved) -> Findings {
-        match self.rule {
-            Rule::Judge { judge, .. } => judge(reviewed, resolved),
-            Rule::Mutate { .. } => Findings::default(),
-        }
-    }
-
-    /// What is set in an object. Nothing for the entry of a validating webhook.
-    ///
-    /// # Errors
-    /// What has to be known for it and can't be.
-    pub fn mutate(
-        &self,
-        reviewed: &Reviewed<'_>,
-        resolved: &Resolved,
-        defaults: &Defaults,
-    ) -> Result<Vec<Set>, field::Error> {
-        match self.rule {
-            Rule::Mutate { mutate, .. } => mutate(reviewed, resolved, defaults),
-            Rule::Judge { .. } => Ok(Vec::new()),
-        }
+    /// The entry's rules for one object, which is read once, however often it is asked.
+    pub fn open<'a>(&self, reviewed: Reviewed<'a>) -> Case<'a> {
+        Case { rule: self.rule, reviewed, shoot: OnceLock::new() }
     }
 
     /// Whether the entry is for objects of this `apiVersion` and kind.
     pub fn is_for(&self, api_version: &str, kind: &str) -> bool {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         self.group == group && self.version == version && self.kind == kind
+    }
+}
+
+/// What one entry says about one object.
+pub struct Case<'a> {
+    rule: Rule,
+    reviewed: Reviewed<'a>,
+    shoot: OnceLock<shoot::Case>,
+}
+
+impl Case<'_> {
+    /// The objects that the rules need to see and that `resolved` says nothing about, each once.
+    pub fn references(&self, resolved: &Resolved) -> Vec<Reference> {
+        let mut wanted = match self.rule {
+            Rule::Judge { references, .. } | Rule::Mutate { references, .. } => references(&self.reviewed, resolved),
+            Rule::Shoot => self.shoot().references(resolved),
+        };
+        wanted.retain(|reference| resolved.get(reference).is_none());
+        wanted.sort();
+        wanted.dedup();
+        wanted
+    }
+
+    /// Everything that is wrong or odd about the object. Nothing for the entry of a mutating webhook.
+    pub fn judge(&self, resolved: &Resolved) -> Findings {
+        match self.rule {
+            Rule::Judge { judge, .. } => judge(&self.reviewed, resolved),
+            Rule::Shoot => self.shoot().judge(resolved),
+            Rule::Mutate { .. } => Findings::default(),
+        }
+    }
+
+    /// What is set in the object. Nothing for the entry of a validating webhook.
+    ///
+    /// # Errors
+    /// What has to be known for it and can't be.
+    pub fn mutate(&self, resolved: &Resolved, defaults: &Defaults) -> Result<Vec<Set>, field::Error> {
+        match self.rule {
+            Rule::Mutate { mutate, .. } => mutate(&self.reviewed, resolved, defaults),
+            Rule::Judge { .. } | Rule::Shoot => Ok(Vec::new()),
+        }
+    }
+
+    fn shoot(&self) -> &shoot::Case {
+        self.shoot.get_or_init(|| shoot::Case::read(&self.reviewed))
     }
 }
 
@@ -195,14 +223,7 @@ impl fmt::Debug for Set {
 
 /// Every kind that has rules.
 pub const ENTRIES: &[Entry] = &[
-    validating(
-        "core.gardener.cloud",
-        "v1beta1",
-        "Shoot",
-        "shoots",
-        &[Create, Update],
-        Rule::Judge { references: super::shoot::admission::references, judge: super::shoot::admission::judge },
-    ),
+    validating("core.gardener.cloud", "v1beta1", "Shoot", "shoots", &[Create, Update], Rule::Shoot),
     Entry {
         webhook: Webhook::Mutate,
         group: "core.gardener.cloud",
@@ -307,7 +328,7 @@ pub fn entries(webhook: Webhook) -> impl Iterator<Item = &'static Entry> {
 
 /// The rules that judge objects of this `apiVersion` and kind, whichever webhook they belong to.
 pub fn entry(api_version: &str, kind: &str) -> Option<&'static Entry> {
-    ENTRIES.iter().find(|entry| matches!(entry.rule, Rule::Judge { .. }) && entry.is_for(api_version, kind))
+    ENTRIES.iter().find(|entry| !matches!(entry.rule, Rule::Mutate { .. }) && entry.is_for(api_version, kind))
 }
 
 #[cfg(test)]

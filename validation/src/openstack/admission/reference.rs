@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use fabric_apis::decode;
 use fabric_apis::field::{self, Path};
@@ -121,7 +122,7 @@ impl fmt::Debug for Lookup {
 
 /// What the caller found. A reference that is not in here was not looked for; rules that need it are skipped.
 #[derive(Clone, Debug, Default)]
-pub struct Resolved(BTreeMap<Reference, Lookup>);
+pub struct Resolved(BTreeMap<Reference, Arc<Lookup>>);
 
 impl Resolved {
     /// Nothing was looked for.
@@ -129,14 +130,14 @@ impl Resolved {
         Self(BTreeMap::new())
     }
 
-    /// Adds what became of looking for `reference`.
-    pub fn insert(&mut self, reference: Reference, lookup: Lookup) {
-        self.0.insert(reference, lookup);
+    /// Adds what became of looking for `reference`. Shared, since a profile is large and stands beside many shoots.
+    pub fn insert(&mut self, reference: Reference, lookup: impl Into<Arc<Lookup>>) {
+        self.0.insert(reference, lookup.into());
     }
 
     /// What became of looking for `reference`; `None` when nobody looked.
     pub fn get(&self, reference: &Reference) -> Option<&Lookup> {
-        self.0.get(reference)
+        self.0.get(reference).map(Arc::as_ref)
     }
 
     /// The object as a `T`; `None` when nobody looked. `path` is the field that names it.
@@ -144,11 +145,19 @@ impl Resolved {
     /// # Errors
     /// That there is no such object, or that it could not be read; without any of its values.
     pub fn read<T: DeserializeOwned>(&self, reference: &Reference, path: &Path<'_>) -> Result<Option<T>, field::Error> {
+        self.look(reference, path)?.map(decode::lenient).transpose().map_err(|error| {
+            field::Error::internal(path, format!("{reference} could not be read: {}", error.without_values()))
+        })
+    }
+
+    /// The object as it is, likewise.
+    ///
+    /// # Errors
+    /// That there is no such object, or that it could not be read.
+    pub fn look(&self, reference: &Reference, path: &Path<'_>) -> Result<Option<&Value>, field::Error> {
         match self.get(reference) {
             None => Ok(None),
-            Some(Lookup::Found(value)) => decode::lenient(value).map(Some).map_err(|error| {
-                field::Error::internal(path, format!("{reference} could not be read: {}", error.without_values()))
-            }),
+            Some(Lookup::Found(value)) => Ok(Some(value)),
             Some(Lookup::NotFound) => Err(field::Error::not_found(path, reference.to_string())),
             Some(Lookup::Unreadable(why)) => {
                 Err(field::Error::internal(path, format!("{reference} could not be read: {why}")))

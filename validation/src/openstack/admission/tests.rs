@@ -32,14 +32,14 @@ fn judging_is_never_done_by_the_entry_that_presets() {
     let shoot =
         documents("", br#"{"spec": {"networking": {"type": "calico"}, "provider": {"workers": [{}]}}}"#).unwrap();
     let reviewed = Reviewed::create(&shoot[0]);
-    let presetting = entries(Webhook::Mutate).next().unwrap();
-    assert!(presetting.judge(&reviewed, &Resolved::new()).is_empty());
-    assert!(presetting.references(&reviewed, &Resolved::new()).is_empty());
-    let defaults = Defaults::default();
-    let resolved = Resolved::new();
-    assert_eq!(presetting.mutate(&reviewed, &resolved, &defaults).unwrap().len(), 1);
-    assert!(!judging.judge(&reviewed, &Resolved::new()).is_empty());
-    assert!(judging.mutate(&reviewed, &resolved, &defaults).unwrap().is_empty());
+    let presetting = entries(Webhook::Mutate).next().unwrap().open(reviewed);
+    let judging = judging.open(reviewed);
+    let (defaults, resolved) = (Defaults::default(), Resolved::new());
+    assert!(presetting.judge(&resolved).is_empty());
+    assert!(presetting.references(&resolved).is_empty());
+    assert_eq!(presetting.mutate(&resolved, &defaults).unwrap().len(), 1);
+    assert!(!judging.judge(&resolved).is_empty());
+    assert!(judging.mutate(&resolved, &defaults).unwrap().is_empty());
     assert!(entry("core.gardener.cloud/v1beta1", "Seed").is_none());
     assert!(entry("core.gardener.cloud/v1alpha1", "Shoot").is_none());
 }

@@ -119,15 +119,15 @@ mod tests {
     fn judged(new: &str, old: Option<&Value>, parent: Option<Lookup>) -> String {
         let (new, old) = (document(new), old.map(|old| document(&old.to_string())));
         let reviewed = Reviewed::of(&new, old.as_ref());
-        let entry = entry(new.api_version(), new.kind()).unwrap();
+        let case = entry(new.api_version(), new.kind()).unwrap().open(reviewed);
         let mut resolved = Resolved::new();
-        for reference in entry.references(&reviewed, &resolved) {
+        for reference in case.references(&resolved) {
             assert_eq!(reference.to_string(), "CloudProfile p");
             if let Some(parent) = &parent {
                 resolved.insert(reference, parent.clone());
             }
         }
-        let errors = entry.judge(&reviewed, &resolved).errors;
+        let errors = case.judge(&resolved).errors;
         if errors.is_empty() { String::new() } else { errors.to_string() }
     }
 

@@ -6,7 +6,6 @@
 
 use fabric_apis::decode::Document;
 use fabric_apis::field::{ErrorList, Findings, Path};
-use fabric_apis::gardener::Shoot;
 use fabric_apis::openstack::v1alpha1::CloudProfileConfig;
 use serde_json::Value;
 
@@ -52,31 +51,49 @@ pub fn is_workerless(shoot: &Document) -> bool {
     }
 }
 
-pub(crate) fn references(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Vec<Reference> {
-    if is_exempt(reviewed) {
-        return Vec::new();
-    }
-    let Ok(shoot) = reviewed.object.lenient::<Shoot>() else { return Vec::new() };
-    let old = reviewed.old.and_then(|old| old.lenient::<Shoot>().ok());
-    let mut wanted = garden::references(&shoot, resolved);
-    wanted.extend(dns::references(&shoot, old.as_ref()));
-    wanted
+/// A Shoot as it was read: what can be read of it, and what is wrong with the rest.
+#[derive(Default)]
+pub(crate) struct Case {
+    is_exempt: bool,
+    new: Option<Parts>,
+    errors: ErrorList,
+    old: Option<Parts>,
 }
 
-pub(crate) fn judge(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Findings {
-    if is_exempt(reviewed) { Findings::default() } else { examine(reviewed, resolved).findings }
+impl Case {
+    /// Reads the Shoot, and the old one where rules will ask for it. Of one that no rule is for, nothing is read.
+    pub(crate) fn read(reviewed: &Reviewed<'_>) -> Self {
+        if is_exempt(reviewed) {
+            return Self { is_exempt: true, ..Self::default() };
+        }
+        let mut errors = ErrorList::new();
+        let new = Parts::strict(reviewed.object, &mut errors);
+        let old = reviewed.old.filter(|_| new.is_some()).and_then(Parts::lenient);
+        Self { is_exempt: false, new, errors, old }
+    }
+
+    pub(crate) fn references(&self, resolved: &Resolved) -> Vec<Reference> {
+        let Some(new) = &self.new else { return Vec::new() };
+        let mut wanted = garden::references(&new.shoot, resolved);
+        wanted.extend(dns::references(&new.shoot, self.old.as_ref().map(|old| &old.shoot)));
+        wanted
+    }
+
+    pub(crate) fn judge(&self, resolved: &Resolved) -> Findings {
+        let mut findings = Findings { errors: self.errors.clone(), ..Findings::default() };
+        if let Some(new) = &self.new {
+            Rules { new, old: self.old.as_ref(), resolved }.ask(&mut findings);
+        }
+        findings
+    }
 }
 
 /// As the Shoot's entry in the table judges it, and what it reads on the way, for callers that go on with it.
 pub fn examine(reviewed: &Reviewed<'_>, resolved: &Resolved) -> Examined {
-    let mut findings = Findings::default();
-    let new = Parts::strict(reviewed.object, &mut findings.errors);
-    if is_exempt(reviewed) {
-        findings = Findings::default();
-    } else if let Some(new) = &new {
-        let old = reviewed.old.and_then(Parts::lenient);
-        Rules { new, old: old.as_ref(), resolved }.ask(&mut findings);
-    }
+    let case = Case::read(reviewed);
+    let findings = case.judge(resolved);
+    // What no rule is for is what it is all the same.
+    let new = if case.is_exempt { Parts::strict(reviewed.object, &mut ErrorList::new()) } else { case.new };
     let input = new.and_then(|Parts { shoot, infrastructure, is_sound, .. }| {
         infrastructure.filter(|_| is_sound).map(|config| ShootInput { shoot, config })
     });

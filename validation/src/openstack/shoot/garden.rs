@@ -2,7 +2,7 @@
 
 use fabric_apis::decode;
 use fabric_apis::field::{Error, Path};
-use fabric_apis::gardener::{CloudProfile, CredentialsBinding, NamespacedCloudProfile, SecretBinding, Shoot};
+use fabric_apis::gardener::{CredentialsBinding, SecretBinding, Shoot};
 use fabric_apis::openstack::v1alpha1::CloudProfileConfig;
 
 use crate::openstack::admission::{Reference, ReferenceKind, Resolved};
@@ -80,16 +80,15 @@ fn login_of(binding: &Named, resolved: &Resolved) -> Result<Option<Reference>, E
 /// About the field that names it.
 pub fn profile(shoot: &Shoot, resolved: &Resolved) -> Result<Option<CloudProfileConfig>, Error> {
     let Some(Named { reference, path }) = profile_name(shoot) else { return Ok(None) };
-    let config = if reference.kind == ReferenceKind::NamespacedCloudProfile {
-        // Its own config is only what it changes; Gardener keeps the merged one in the status.
-        let found = resolved.read::<NamespacedCloudProfile>(&reference, &path)?;
-        found.map(|found| found.status.and_then(|status| status.cloud_profile_spec.provider_config))
-    } else {
-        resolved.read::<CloudProfile>(&reference, &path)?.map(|found| found.spec.provider_config)
+    // Its own config is only what a project's profile changes; Gardener keeps the merged one in the status.
+    let place = match reference.kind {
+        ReferenceKind::NamespacedCloudProfile => "/status/cloudProfileSpec/providerConfig",
+        _ => "/spec/providerConfig",
     };
+    let config = resolved.look(&reference, &path)?.map(|profile| profile.pointer(place));
     match config {
         None => Ok(None),
-        Some(Some(config)) if !config.is_null() => decode::lenient(&config).map(Some).map_err(|error| {
+        Some(Some(config)) if !config.is_null() => decode::lenient(config).map(Some).map_err(|error| {
             Error::internal(&path, format!("providerConfig of {reference} could not be read: {error}"))
         }),
         Some(_) => {

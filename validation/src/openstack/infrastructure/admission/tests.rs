@@ -30,15 +30,15 @@ fn told(new: Value, old: Option<Value>, cluster: Option<Lookup>) -> Vec<String> 
     let document = |value| Document { index: 0, value, duplicates: Vec::new() };
     let (new, old) = (document(new), old.map(document));
     let reviewed = old.as_ref().map_or_else(|| Reviewed::create(&new), |old| Reviewed::update(&new, old));
-    let rules = entry("extensions.gardener.cloud/v1alpha1", "Infrastructure").unwrap();
+    let rules = entry("extensions.gardener.cloud/v1alpha1", "Infrastructure").unwrap().open(reviewed);
     let mut resolved = Resolved::new();
-    for reference in rules.references(&reviewed, &resolved) {
+    for reference in rules.references(&resolved) {
         assert_eq!(reference.to_string(), "Cluster shoot--dev--a");
         if let Some(cluster) = &cluster {
             resolved.insert(reference, cluster.clone());
         }
     }
-    let findings = rules.judge(&reviewed, &resolved);
+    let findings = rules.judge(&resolved);
     assert!(findings.warnings.is_empty());
     findings.errors.iter().map(ToString::to_string).collect()
 }

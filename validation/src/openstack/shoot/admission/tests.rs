@@ -89,8 +89,9 @@ fn garden(name: &str) -> Lookup {
 /// Asks for what the rules need until they need nothing more, and judges. The rounds, the wanted, the findings.
 fn judge_in(reviewed: &Reviewed<'_>, garden: impl Fn(&str) -> Lookup) -> (Vec<String>, Findings) {
     let (mut resolved, mut wanted) = (Resolved::new(), Vec::new());
+    let case = rules().open(*reviewed);
     for round in 0.. {
-        let more = rules().references(reviewed, &resolved);
+        let more = case.references(&resolved);
         if more.is_empty() {
             break;
         }
@@ -101,7 +102,7 @@ fn judge_in(reviewed: &Reviewed<'_>, garden: impl Fn(&str) -> Lookup) -> (Vec<St
             resolved.insert(reference, lookup);
         }
     }
-    (wanted, rules().judge(reviewed, &resolved))
+    (wanted, case.judge(&resolved))
 }
 
 fn errors(reviewed: &Reviewed<'_>, garden: impl Fn(&str) -> Lookup) -> Vec<String> {
