@@ -13,6 +13,11 @@ use std::process::ExitCode;
 use clap::Parser;
 use fabric_validation::openstack::admission::{Defaults, Webhook};
 use fabric_webhooks::program::{Args, Program};
+use mimalloc::MiMalloc;
+
+/// A review is read, judged and dropped again: a third of that is memory.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Checks Shoots, CloudProfiles, bindings and Secrets of OpenStack before they are stored.
 #[derive(Parser)]

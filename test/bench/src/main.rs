@@ -19,6 +19,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use mimalloc::MiMalloc;
+
+/// As the programs have it.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[derive(Parser)]
 enum Command {
