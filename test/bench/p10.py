@@ -12,6 +12,7 @@ import re
 import signal
 import ssl
 import subprocess
+import threading
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -145,20 +146,21 @@ class Api:
         self.tls = ssl.create_default_context(cafile=files["certificate-authority-data"])
         self.tls.load_cert_chain(files["client-certificate-data"], files["client-key-data"])
         self.workers = ThreadPoolExecutor(4, initializer=self.connect)
-        self.own = {}
+        self.own, self.used = {}, {}
 
     def connect(self):
-        import threading
         self.own[threading.get_ident()] = http.client.HTTPSConnection(self.host, context=self.tls)
 
     def call(self, method, path, body=None, kind="application/json"):
-        import threading
         if threading.get_ident() not in self.own:
             self.connect()
         connection = self.own[threading.get_ident()]
+        if time.monotonic() - self.used.get(threading.get_ident(), 0) > 10:
+            connection.close()  # the API server lets go of idle connections; the next request opens another one
         connection.request(method, "/" + path, json.dumps(body) if body is not None else None, {"Content-Type": kind})
         answer = connection.getresponse()
         text = answer.read()
+        self.used[threading.get_ident()] = time.monotonic()
         if answer.status >= 300:
             raise SystemExit(f"error: {method} {path}: {answer.status} {text[:500]!r}")
         return json.loads(text)

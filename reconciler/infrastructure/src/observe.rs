@@ -1,5 +1,8 @@
 //! One look at the cloud, for the dynamic rules and the plan alike (decision D9).
 //!
+//! What the state remembers is asked for by its name, so that a look costs the same in a project of five hundred shoots;
+//! only what is not found like that is looked for in whole lists. A deletion always looks at those.
+//!
 //! Two rounds, each as parallel as the credential's limit allows: first all that the specification and the state
 //! let us ask, then what needs an id that only the first round knows. A settled shoot needs one round.
 
@@ -16,6 +19,7 @@ use fabric_openstack_types::{
 use futures::future::try_join_all;
 
 use crate::{
+    find::Identified,
     plan::{
         own::{our_network, our_router, our_subnet},
         router::leads_to,
@@ -92,14 +96,14 @@ async fn first_round(
             None => None,
         }
     };
-    let routers = async { Some(routers(cloud, target, project).await) };
+    let routers = async { Some(routers(cloud, target, state, project, purpose).await) };
     let ports = async {
         match &router {
             Some(id) => Some(cloud.ports(&Query::device(id.as_str())).await),
             None => None,
         }
     };
-    let groups = async { Some(security_groups(cloud, target, project).await) };
+    let groups = async { Some(security_groups(cloud, target, state, project, purpose).await) };
     let key_pair = async { Some(cloud.key_pair(target.name()).await) };
     let shares =
         async { if target.share_network == ShareNetwork::None { None } else { Some(cloud.share_networks().await) } };
@@ -158,15 +162,55 @@ async fn networks(cloud: &dyn Cloud, target: &Target, project: &ProjectId) -> Qu
     }
 }
 
-async fn routers(cloud: &dyn Cloud, target: &Target, project: &ProjectId) -> Queried<Vec<Router>> {
-    match &target.router {
-        Source::Given(id) => cloud.routers(&Query::id(id.as_str())).await,
-        Source::Own => cloud.routers(&Query::project(project)).await,
-    }
+/// Whether what was asked for by name is what the state remembers, or what asking for more would not find either.
+fn holds<T: Identified>(found: &Queried<Vec<T>>, id: &str) -> bool {
+    found.as_ref().map_or(true, |all| all.iter().any(|it| it.id() == id))
 }
 
-/// The whole project's groups, since a name must be unique in it; a given one of another project is asked for by id.
-async fn security_groups(cloud: &dyn Cloud, target: &Target, project: &ProjectId) -> Queried<Vec<SecurityGroup>> {
+async fn routers(
+    cloud: &dyn Cloud,
+    target: &Target,
+    state: &State,
+    project: &ProjectId,
+    purpose: Purpose,
+) -> Queried<Vec<Router>> {
+    if let Source::Given(id) = &target.router {
+        return cloud.routers(&Query::id(id.as_str())).await;
+    }
+    let all = Query::project(project);
+    if purpose == Purpose::Reconcile
+        && let Some(id) = state.get(Key::Router)
+    {
+        let named = cloud.routers(&all.clone().and("name", target.name())).await;
+        if holds(&named, id) {
+            return named;
+        }
+    }
+    cloud.routers(&all).await
+}
+
+/// All of a name, since a name must be unique in the project; a given one of another project is asked for by id.
+async fn security_groups(
+    cloud: &dyn Cloud,
+    target: &Target,
+    state: &State,
+    project: &ProjectId,
+    purpose: Purpose,
+) -> Queried<Vec<SecurityGroup>> {
+    let own = target.security_group.is_own();
+    let name = if own { Some(target.name()) } else { state.get(Key::SecurityGroupName) };
+    let id = target.security_group.given().map(|id| id.as_str()).or(state.get(Key::SecurityGroup));
+    if purpose == Purpose::Reconcile
+        && let (Some(id), Some(name)) = (id, name)
+    {
+        let mut named = cloud.security_groups(&Query::all().and("name", name)).await;
+        if holds(&named, id) {
+            if let Ok(groups) = &mut named {
+                groups.retain(|group| group.project_id == *project || group.id.as_str() == id);
+            }
+            return named;
+        }
+    }
     let mut groups = cloud.security_groups(&Query::project(project)).await?;
     if let Source::Given(id) = &target.security_group
         && !groups.iter().any(|group| group.id == *id)

@@ -11,8 +11,9 @@ use futures::future::join_all;
 use kube::Client;
 use serde_json::Value;
 
-/// So long a profile is believed. Long enough for the many shoots of one delivery, too short for an operator to
-/// notice. Bindings and secrets are read each time: nobody's credentials stay in memory for later.
+/// So long a profile or a binding is believed. Long enough for the many shoots of one delivery, too short for an
+/// operator to notice; what a binding leads to never changes. Secrets are read each time: nobody's credentials stay in
+/// memory for later.
 const FRESH: Duration = Duration::from_secs(2);
 /// No chain of references is longer (binding, secret, and one to spare).
 const ROUNDS: usize = 4;
@@ -51,31 +52,32 @@ pub(crate) async fn resolve(
 /// Fetches from a cluster, with this program's own rights.
 pub struct ClusterFetch {
     client: Client,
-    profiles: Mutex<HashMap<Reference, (Instant, Arc<Lookup>)>>,
+    kept: Mutex<HashMap<Reference, (Instant, Arc<Lookup>)>>,
 }
 
 impl ClusterFetch {
     /// From this cluster.
     pub fn new(client: Client) -> Self {
-        Self { client, profiles: Mutex::default() }
+        Self { client, kept: Mutex::default() }
     }
 
     fn known(&self, reference: &Reference) -> Option<Arc<Lookup>> {
-        let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
-        profiles.retain(|_, (since, _)| since.elapsed() < FRESH);
-        profiles.get(reference).map(|(_, found)| Arc::clone(found))
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, (since, _)| since.elapsed() < FRESH);
+        kept.get(reference).map(|(_, found)| Arc::clone(found))
     }
 
     fn remember(&self, reference: &Reference, found: &Arc<Lookup>) {
-        let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
-        profiles.insert(reference.clone(), (Instant::now(), Arc::clone(found)));
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(reference.clone(), (Instant::now(), Arc::clone(found)));
     }
 }
 
 #[async_trait]
 impl Fetch for ClusterFetch {
     async fn fetch(&self, reference: &Reference) -> Arc<Lookup> {
-        let keep = matches!(reference.kind, ReferenceKind::CloudProfile | ReferenceKind::NamespacedCloudProfile);
+        let keep =
+            !matches!(reference.kind, ReferenceKind::Secret | ReferenceKind::InternalSecret | ReferenceKind::Cluster);
         if keep && let Some(found) = self.known(reference) {
             return found;
         }

@@ -72,19 +72,27 @@ impl Case {
         Self { is_exempt: false, new, errors, old }
     }
 
+    /// Nothing around a Shoot is looked for when nothing that it needs is new.
     pub(crate) fn references(&self, resolved: &Resolved) -> Vec<Reference> {
-        let Some(new) = &self.new else { return Vec::new() };
-        let mut wanted = garden::references(&new.shoot, resolved);
-        wanted.extend(dns::references(&new.shoot, self.old.as_ref().map(|old| &old.shoot)));
+        let Some(rules) = self.rules(resolved) else { return Vec::new() };
+        let shoot = &rules.new.shoot;
+        let mut wanted = dns::references(shoot, rules.old.map(|old| &old.shoot));
+        if rules.needs().any() {
+            wanted.extend(garden::references(shoot, resolved));
+        }
         wanted
     }
 
     pub(crate) fn judge(&self, resolved: &Resolved) -> Findings {
         let mut findings = Findings { errors: self.errors.clone(), ..Findings::default() };
-        if let Some(new) = &self.new {
-            Rules { new, old: self.old.as_ref(), resolved }.ask(&mut findings);
+        if let Some(rules) = self.rules(resolved) {
+            rules.ask(&mut findings);
         }
         findings
+    }
+
+    fn rules<'a>(&'a self, resolved: &'a Resolved) -> Option<Rules<'a>> {
+        Some(Rules { new: self.new.as_ref()?, old: self.old.as_ref(), resolved })
     }
 }
 
@@ -105,6 +113,19 @@ struct Rules<'a> {
     new: &'a Parts,
     old: Option<&'a Parts>,
     resolved: &'a Resolved,
+}
+
+/// What of the operator's offer a Shoot takes up anew.
+struct Needs {
+    pool: bool,
+    control_plane: bool,
+    machines: bool,
+}
+
+impl Needs {
+    fn any(&self) -> bool {
+        self.pool || self.control_plane || self.machines
+    }
 }
 
 impl Rules<'_> {
@@ -138,23 +159,27 @@ impl Rules<'_> {
 
     /// What has to be on offer. Only what is new or changed counts, so that an offer which ended, or credentials which
     /// can't be read just now, keep no running shoot from changing something else.
+    fn needs(&self) -> Needs {
+        let machines = workers::need_offer(&self.new.shoot.spec.provider.workers, self.old_workers());
+        Needs { pool: self.is_pool_new(), control_plane: self.is_control_plane_new(), machines }
+    }
+
     fn offer(&self, errors: &mut ErrorList) {
-        let (pool, control_plane) = (self.is_pool_new(), self.is_control_plane_new());
-        let (new, old) = (&self.new.shoot.spec.provider.workers, self.old_workers());
-        let machines = workers::need_offer(new, old);
-        if !(pool || control_plane || machines) {
+        let needs = self.needs();
+        if !needs.any() {
             return;
         }
+        let (new, old) = (&self.new.shoot.spec.provider.workers, self.old_workers());
         let (shoot, mut told) = (&self.new.shoot, |error| errors.push(error));
         let domain = garden::domain(shoot, self.resolved).map_err(&mut told).ok().flatten();
         let profile = garden::profile(shoot, self.resolved).map_err(&mut told).ok().flatten();
         let Some(profile) = &profile else { return };
-        if machines {
+        if needs.machines {
             errors.extend(workers::validate_offer(new, old, profile, &Path::new(WORKERS_PATH)));
         }
         // Pools and load balancers may be offered to one Keystone domain only.
         if let Some(domain) = &domain {
-            self.cloud_offer(profile, domain, pool, errors);
+            self.cloud_offer(profile, domain, needs.pool, errors);
         }
     }
 
