@@ -138,7 +138,7 @@ fn list(st: &State, req: &Request, who: &Who, resource: &Resource) -> Outcome {
     query::check_filters(req, |name| attrs.iter().any(|a| a.name == name))?;
     let rows: Vec<Value> = st
         .all(resource.table)
-        .filter(|d| resource.visible(st, who, d))
+        .filter(|d| query::may_pass(req, d) && resource.visible(st, who, d))
         .map(|d| (resource.view)(st, who, d, Shape::Listed))
         .filter(|d| query::passes(req, d))
         .collect();

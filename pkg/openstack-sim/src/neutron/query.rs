@@ -8,6 +8,8 @@ use crate::request::{Reply, Request};
 
 const PAGING: [&str; 6] = ["fields", "limit", "marker", "page_reverse", "sort_key", "sort_dir"];
 const TAGS: [&str; 4] = ["tags", "tags-any", "not-tags", "not-tags-any"];
+/// Members that are shown exactly as they are stored.
+const AS_STORED: [&str; 5] = ["id", "name", "project_id", "network_id", "device_id"];
 
 /// Refuses filters on what the resource does not have.
 pub(crate) fn check_filters(req: &Request, known: impl Fn(&str) -> bool) -> Result<(), Reply> {
@@ -29,10 +31,19 @@ pub(crate) fn check_filters(req: &Request, known: impl Fn(&str) -> bool) -> Resu
 
 /// Does a document pass all filters? The same name repeated means any of its values.
 pub(crate) fn passes(req: &Request, doc: &Value) -> bool {
+    passes_by(req, doc, |_| true)
+}
+
+/// The same, judged by what is stored as it is shown: most of a long list needs no view made of it.
+pub(crate) fn may_pass(req: &Request, stored: &Value) -> bool {
+    passes_by(req, stored, |name| AS_STORED.contains(&name) && stored.get(name).is_some())
+}
+
+fn passes_by(req: &Request, doc: &Value, counts: impl Fn(&str) -> bool) -> bool {
     let mut names: Vec<&str> = req.query.iter().map(|(n, _)| n.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    names.into_iter().filter(|n| !PAGING.contains(n)).all(|name| {
+    names.into_iter().filter(|n| !PAGING.contains(n) && counts(n)).all(|name| {
         let wanted: Vec<&str> = req.query.iter().filter(|(n, _)| n == name).map(|(_, v)| v.as_str()).collect();
         passes_one(doc, name, &wanted)
     })
