@@ -100,15 +100,11 @@ pub fn find<T: Identified>(
     Ok(None)
 }
 
-/// Everything in `project` whose mark `fits`.
-pub(crate) fn marked<T: Identified>(
-    candidates: &[T],
-    marker: &Marker,
-    project: &ProjectId,
-    fits: impl Fn(Mark) -> bool,
-) -> Vec<Owned<T>> {
-    let ours =
-        candidates.iter().filter(|it| it.project() == project && fits(marker.judge(it.description(), it.tags())));
+/// Everything in `project` that carries this life's mark.
+pub(crate) fn marked<T: Identified>(candidates: &[T], marker: &Marker, project: &ProjectId) -> Vec<Owned<T>> {
+    let ours = candidates
+        .iter()
+        .filter(|it| it.project() == project && marker.judge(it.description(), it.tags()) == Mark::Ours);
     ours.map(|it| Owned::by(Evidence::Marker, it.clone())).collect()
 }
 

@@ -89,21 +89,24 @@ async fn first_round(
     let blank = Observed::default();
     let network = network_id(target, state, &blank);
     let router = router_id(target, state, &blank);
-    let networks = all_networks(cloud, target, state, project, purpose);
+    // A deletion asks as if nothing were remembered: for whole lists.
+    let forgotten = State::default();
+    let known = if purpose == Purpose::Reconcile { state } else { &forgotten };
+    let networks = all_networks(cloud, target, known, project);
     let subnets = async {
         match &network {
             Some(id) => Some(cloud.subnets(&Query::network(id)).await),
             None => None,
         }
     };
-    let routers = async { Some(routers(cloud, target, state, project, purpose).await) };
+    let routers = async { Some(routers(cloud, target, known, project).await) };
     let ports = async {
         match &router {
             Some(id) => Some(cloud.ports(&Query::device(id.as_str())).await),
             None => None,
         }
     };
-    let groups = async { Some(security_groups(cloud, target, state, project, purpose).await) };
+    let groups = async { Some(security_groups(cloud, target, known, project).await) };
     let key_pair = async { Some(cloud.key_pair(target.name()).await) };
     let shares =
         async { if target.share_network == ShareNetwork::None { None } else { Some(cloud.share_networks().await) } };
@@ -123,16 +126,8 @@ async fn first_round(
 /// The external networks, and those that ours is looked for among.
 type Networks = (Option<Queried<Vec<Network>>>, Option<Queried<Vec<Network>>>);
 
-async fn all_networks(
-    cloud: &dyn Cloud,
-    target: &Target,
-    state: &State,
-    project: &ProjectId,
-    purpose: Purpose,
-) -> Networks {
-    if purpose == Purpose::Reconcile
-        && let Some(settled) = settled_networks(cloud, target, state).await
-    {
+async fn all_networks(cloud: &dyn Cloud, target: &Target, known: &State, project: &ProjectId) -> Networks {
+    if let Some(settled) = settled_networks(cloud, target, known).await {
         return settled;
     }
     let external = Query::external();
@@ -142,17 +137,17 @@ async fn all_networks(
 
 /// One call for both where the node network is known: by the names of both, so that a pool's name that is there twice is
 /// seen. None when one of them is not among the answer, renamed for example; then both are looked for.
-async fn settled_networks(cloud: &dyn Cloud, target: &Target, state: &State) -> Option<Networks> {
-    let id = network_id(target, state, &Observed::default())?;
-    let name = if target.network.is_own() { target.name() } else { state.get(Key::NetworkName)? };
+async fn settled_networks(cloud: &dyn Cloud, target: &Target, known: &State) -> Option<Networks> {
+    let id = network_id(target, known, &Observed::default())?;
+    let name = if target.network.is_own() { target.name() } else { known.get(Key::NetworkName)? };
     let named = Query::all().and("name", &target.floating_pool).and("name", name);
     let (external, found) = match cloud.networks(&named).await {
         Ok(networks) => networks.into_iter().partition::<Vec<_>, _>(|network| network.external),
         Err(error) => return Some((Some(Err(error.clone())), Some(Err(error)))),
     };
-    let known = external.iter().any(|network| network.name == target.floating_pool)
+    let both = external.iter().any(|network| network.name == target.floating_pool)
         && found.iter().any(|network| network.id == id);
-    known.then_some((Some(Ok(external)), Some(Ok(found))))
+    both.then_some((Some(Ok(external)), Some(Ok(found))))
 }
 
 async fn networks(cloud: &dyn Cloud, target: &Target, project: &ProjectId) -> Queried<Vec<Network>> {
@@ -167,20 +162,12 @@ fn holds<T: Identified>(found: &Queried<Vec<T>>, id: &str) -> bool {
     found.as_ref().map_or(true, |all| all.iter().any(|it| it.id() == id))
 }
 
-async fn routers(
-    cloud: &dyn Cloud,
-    target: &Target,
-    state: &State,
-    project: &ProjectId,
-    purpose: Purpose,
-) -> Queried<Vec<Router>> {
+async fn routers(cloud: &dyn Cloud, target: &Target, known: &State, project: &ProjectId) -> Queried<Vec<Router>> {
     if let Source::Given(id) = &target.router {
         return cloud.routers(&Query::id(id.as_str())).await;
     }
     let all = Query::project(project);
-    if purpose == Purpose::Reconcile
-        && let Some(id) = state.get(Key::Router)
-    {
+    if let Some(id) = known.get(Key::Router) {
         let named = cloud.routers(&all.clone().and("name", target.name())).await;
         if holds(&named, id) {
             return named;
@@ -193,16 +180,13 @@ async fn routers(
 async fn security_groups(
     cloud: &dyn Cloud,
     target: &Target,
-    state: &State,
+    known: &State,
     project: &ProjectId,
-    purpose: Purpose,
 ) -> Queried<Vec<SecurityGroup>> {
     let own = target.security_group.is_own();
-    let name = if own { Some(target.name()) } else { state.get(Key::SecurityGroupName) };
-    let id = target.security_group.given().map(|id| id.as_str()).or(state.get(Key::SecurityGroup));
-    if purpose == Purpose::Reconcile
-        && let (Some(id), Some(name)) = (id, name)
-    {
+    let name = if own { Some(target.name()) } else { known.get(Key::SecurityGroupName) };
+    let id = target.security_group.given().map(|id| id.as_str()).or(known.get(Key::SecurityGroup));
+    if let (Some(id), Some(name)) = (id, name) {
         let mut named = cloud.security_groups(&Query::all().and("name", name)).await;
         if holds(&named, id) {
             if let Ok(groups) = &mut named {

@@ -3,7 +3,6 @@
 use fabric_openstack_types::{
     Owned,
     ids::ProjectId,
-    marker::Mark,
     network::{Network, Router, SecurityGroup},
     observed::{Observed, Queried},
     share::ShareNetwork,
@@ -44,6 +43,6 @@ pub(super) fn doubles<T: Identified>(
 ) -> Vec<Owned<T>> {
     let (Some(listed), Ok(used)) = (Observed::ok(listed), used) else { return Vec::new() };
     let used = used.get().map(Identified::id);
-    let all = marked(listed, &target.marker, project, |mark| mark == Mark::Ours);
+    let all = marked(listed, &target.marker, project);
     all.into_iter().filter(|it| Some(it.get().id()) != used && !gives(target, it.get().id())).collect()
 }
